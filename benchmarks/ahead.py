@@ -1,12 +1,14 @@
-"""How long a suite takes on a slow endpoint if its tests ask together, and if each asks for itself.
+"""How long a suite takes on a slow endpoint if its tests ask together, and if each asks
+for itself.
 
     python -m benchmarks.ahead [--flying 64 256] [--delay 1.0] [--users 200]
 
-A server on this machine ranks the candidates of a prompt by a digest of their titles and some noise, and
-answers after a time that is drawn from a log-normal distribution (sigma 0.5) around `--delay` seconds. The
-suite `metamorphic` is run on it twice: as it is, and under ``--maxfail=1000``, under which no body begins before
-its test. Verdicts and calls must be the same. The ideal is all calls in full flight. Waiting for answers is what
-is measured, so seconds are by the clock, and the machine must be at rest.
+A server on this machine ranks the candidates of a prompt by a digest of their titles
+and some noise, and answers after a time that is drawn from a log-normal distribution
+(sigma 0.5) around `--delay` seconds. The suite `metamorphic` is run on it twice: as it
+is, and under ``--maxfail=1000``, under which no body begins before its test. Verdicts
+and calls must be the same. The ideal is all calls in full flight. Waiting for answers
+is what is measured, so seconds are by the clock, and the machine must be at rest.
 """
 
 import argparse
@@ -40,7 +42,9 @@ SIGMA = 0.5
 def _answer(body: dict[str, Any]) -> str:
     text = body["messages"][-1]["content"]
     noise = random.Random(f"{body.get('seed')} {text}")
-    offered = text[max(text.lower().find("candidate"), 0) :]  # an edit may have changed the word
+    offered = text[
+        max(text.lower().find("candidate"), 0) :
+    ]  # an edit may have changed the word
     found = dict.fromkeys(LISTED.findall(offered))
 
     def score(title: str) -> float:
@@ -54,7 +58,9 @@ def _answer(body: dict[str, Any]) -> str:
 async def _serve(port: "asyncio.Future[int]", delay: float) -> None:
     async def complete(request: web.Request) -> web.Response:
         body = await request.json()
-        await asyncio.sleep(random.lognormvariate(math.log(delay), SIGMA) if delay else 0)
+        await asyncio.sleep(
+            random.lognormvariate(math.log(delay), SIGMA) if delay else 0,
+        )
         message = {"role": "assistant", "content": _answer(body)}
         return web.json_response({
             "id": "1", "object": "chat.completion", "created": 0, "model": "slow",
@@ -77,14 +83,21 @@ def start(delay: float) -> int:
     loop = asyncio.new_event_loop()
     port = loop.create_future()
     threading.Thread(
-        target=loop.run_until_complete, args=(_serve(port, delay),), daemon=True
+        target=loop.run_until_complete,
+        args=(_serve(port, delay),),
+        daemon=True,
     ).start()
     while not port.done():
         time.sleep(0.01)
     return int(port.result())
 
 
-def _run(port: int, flying: int, users: int, *more: str) -> tuple[float, int, list[Any]]:
+def _run(
+    port: int,
+    flying: int,
+    users: int,
+    *more: str,
+) -> tuple[float, int, list[Any]]:
     """The seconds of a run, its calls, and its verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
@@ -108,13 +121,19 @@ def main() -> None:
     parser.add_argument("--flying", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--users", type=int, default=200)
-    parser.add_argument("--busy", action="store_true", help="measure on a busy machine too")
+    parser.add_argument(
+        "--busy",
+        action="store_true",
+        help="measure on a busy machine too",
+    )
     given = parser.parse_args()
     if not given.busy:
         require_rest()
     port = start(given.delay)
     mean = given.delay * math.exp(SIGMA**2 / 2)
-    print("| in flight | calls | ideal s | together s | each for itself s | ratio | verdicts |")
+    print(
+        "| in flight | calls | ideal s | together s | each for itself s | ratio | verdicts |",
+    )
     print("|---:|---:|---:|---:|---:|---:|---|")
     for flying in given.flying:
         together, calls, verdicts = _run(port, flying, given.users)

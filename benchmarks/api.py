@@ -1,11 +1,13 @@
-"""What calls over the network cost: our engine beside bare loops over aiohttp and the OpenAI client.
+"""What calls over the network cost: our engine beside bare loops over aiohttp and the
+OpenAI client.
 
     python -m benchmarks.api [--calls 1024] [--flying 64] [--replay 5000] [--rounds 3]
 
-A server in a process of its own, on this machine, answers after a fixed delay. Seconds are of the processor,
-and of this process alone, so that neither the server nor other work on the machine counts. The contestants take
-turns; medians of the rounds are printed, of ratios those of each round. Calls a second are by the clock: they
-are what a machine at rest does, and no ratio is made of them.
+A server in a process of its own, on this machine, answers after a fixed delay. Seconds
+are of the processor, and of this process alone, so that neither the server nor other
+work on the machine counts. The contestants take turns; medians of the rounds are
+printed, of ratios those of each round. Calls a second are by the clock: they are what a
+machine at rest does, and no ratio is made of them.
 
 * bare aiohttp: workers that post JSON and read the answer's text: as fast as Python asks over HTTP.
 * bare OpenAI client: the same with `AsyncOpenAI` on its aiohttp transport, its own retries off.
@@ -13,11 +15,13 @@ are what a machine at rest does, and no ratio is made of them.
 * finding its pace: a new one each time, without a `concurrency`. It begins with 8 calls at a time.
 * each answer on the disk: the engine within the executor, as in a run.
 
-The number of calls should be a multiple of those in flight, as the last wave of a delay takes as long as a full one.
+The number of calls should be a multiple of those in flight, as the last wave of a delay
+takes as long as a full one.
 
-The layers are measured at no delay: planning, our scheduler, the cache, the parser; then the whole
-executor, which looks each call up, asks, and has each answer on the disk before it counts; and a
-replay of the same calls by an executor that finds all of them in the cache.
+The layers are measured at no delay: planning, our scheduler, the cache, the parser;
+then the whole executor, which looks each call up, asks, and has each answer on the disk
+before it counts; and a replay of the same calls by an executor that finds all of them
+in the cache.
 """
 
 import argparse
@@ -71,7 +75,10 @@ def server() -> Iterator[str]:
     """The server's address; it is gone at the end."""
     command = [sys.executable, "-m", "benchmarks.api_server"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         address = process.stdout.readline().strip() if process.stdout else ""
         _check(bool(address))
@@ -81,11 +88,14 @@ def server() -> Iterator[str]:
 
 def prompts(count: int) -> list[Prompt]:
     """Prompts of the length of real ones, about 600 tokens; no two alike."""
-    return [Prompt((Message("user", f"{TEXT}. I am user {i}."),), i) for i in range(count)]
+    return [
+        Prompt((Message("user", f"{TEXT}. I am user {i}."),), i) for i in range(count)
+    ]
 
 
 class Bare:
-    """Workers that ask one after another, as users write it, with the client left open between runs.
+    """Workers that ask one after another, as users write it, with the client left open
+    between runs.
 
     Args:
         client: Opens the client, in the loop.
@@ -94,7 +104,10 @@ class Bare:
     """
 
     def __init__(
-        self, client: Callable[[], Any], ask: Callable[[Any, Prompt], Awaitable[Any]], flying: int
+        self,
+        client: Callable[[], Any],
+        ask: Callable[[Any, Prompt], Awaitable[Any]],
+        flying: int,
     ) -> None:
         self._loop = asyncio.new_event_loop()
         self._client = self._loop.run_until_complete(self._opened(client))
@@ -123,7 +136,12 @@ class Bare:
 
 def _body(prompt: Prompt) -> dict[str, Any]:
     messages = [{"role": "user", "content": prompt.messages[0].content}]
-    return {"model": "fixed", "messages": messages, "max_tokens": 1024, "seed": prompt.seed}
+    return {
+        "model": "fixed",
+        "messages": messages,
+        "max_tokens": 1024,
+        "seed": prompt.seed,
+    }
 
 
 def bare_aiohttp(flying: int) -> Bare:
@@ -136,7 +154,9 @@ def bare_aiohttp(flying: int) -> Bare:
         return str(answer["choices"][0]["message"]["content"])
 
     return Bare(
-        lambda: aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=flying)), ask, flying
+        lambda: aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=flying)),
+        ask,
+        flying,
     )
 
 
@@ -175,7 +195,12 @@ def engine(model: OpenAIModel, asked: list[Prompt]) -> None:
 def kept_engine(model: OpenAIModel, asked: list[Prompt], cache: AnswerCache) -> None:
     """Ask all of `asked` as a run does, with each answer on the disk before it counts."""
     wrapped = TextSubject(LLMRecommender(model, "person"), "fixed")
-    execute(cache, "auto", wrapped, [wrapped.prompt_call(prompt, 0) for prompt in asked])
+    execute(
+        cache,
+        "auto",
+        wrapped,
+        [wrapped.prompt_call(prompt, 0) for prompt in asked],
+    )
 
 
 def _check(is_so: bool) -> None:
@@ -191,7 +216,9 @@ def measured(run: Callable[[], object]) -> tuple[float, float]:
 
 
 def throughput(address: str, delay: int, flying: int, calls: int, rounds: int) -> None:
-    """Print the CPU time of a call and calls a second, for each contestant at one delay."""
+    """Print the CPU time of a call and calls a second,
+    for each contestant at one delay.
+    """
     os.environ["OPENAI_BASE_URL"] = f"{address}/{delay}/v1"
     asked = prompts(calls)
     low, client, ours = bare_aiohttp(flying), bare_openai(flying), model(flying)
@@ -207,7 +234,10 @@ def throughput(address: str, delay: int, flying: int, calls: int, rounds: int) -
                 ("bare OpenAI client", partial(client.run, asked)),
                 ("engine", partial(engine, ours, asked)),
                 ("engine, finding its pace", partial(engine, new, asked)),
-                ("engine, each answer on the disk", partial(kept_engine, ours, asked, cache)),
+                (
+                    "engine, each answer on the disk",
+                    partial(kept_engine, ours, asked, cache),
+                ),
             ):
                 found.setdefault(name, []).append(measured(run))
             cache.close()
@@ -217,7 +247,9 @@ def throughput(address: str, delay: int, flying: int, calls: int, rounds: int) -
     base = [cpu for _, cpu in found["bare aiohttp"]]
     for name, times in found.items():
         wall, cpu = median(wall for wall, _ in times), median(cpu for _, cpu in times)
-        ratio = median(ours / other for other, (_, ours) in zip(base, times, strict=True))
+        ratio = median(
+            ours / other for other, (_, ours) in zip(base, times, strict=True)
+        )
         named = f"{name} {VERSIONS[name]}" if name in VERSIONS else name
         print(
             f"| {flying}, {delay} ms | {named} | {1e3 * cpu / calls:.2f} | {ratio:.1f} | {calls / wall:.0f} |",
@@ -226,7 +258,9 @@ def throughput(address: str, delay: int, flying: int, calls: int, rounds: int) -
 
 
 def layers(address: str, calls: int, rounds: int) -> None:
-    """Print the CPU time of one call in each layer, and what a replay costs beside asking."""
+    """Print the CPU time of one call in each layer, and
+    what a replay costs beside asking.
+    """
     os.environ["OPENAI_BASE_URL"] = f"{address}/0/v1"
     data = load("mini")
     items = list(data.items.values())
@@ -245,7 +279,10 @@ def layers(address: str, calls: int, rounds: int) -> None:
     some = calls // 20
 
     def plan() -> list[Call]:
-        return [wrapped.call(request.replace(replicate=place), False) for place in range(calls)]
+        return [
+            wrapped.call(request.replace(replicate=place), False)
+            for place in range(calls)
+        ]
 
     def one_round() -> dict[str, tuple[float, int]]:
         spent: dict[str, tuple[float, int]] = {}
@@ -258,7 +295,8 @@ def layers(address: str, calls: int, rounds: int) -> None:
 
         planned = timed("plan a call: prompt and key", plan)
         timed(
-            "pace and retries around a call that does nothing", lambda: asyncio.run(schedule(calls))
+            "pace and retries around a call that does nothing",
+            lambda: asyncio.run(schedule(calls)),
         )
         with folder() as kept, folder() as other:
             second = AnswerCache(other)
@@ -290,7 +328,7 @@ def layers(address: str, calls: int, rounds: int) -> None:
         print(f"| {name} | {1e3 * cost[name] / count:.3f} |")
     print(
         f"\n{calls:,} calls: {cost[ASKED]:.1f} s of CPU time to make, {cost[REPLAYED]:.2f} s to replay: "
-        f"{100 * cost[REPLAYED] / cost[ASKED]:.1f} %"
+        f"{100 * cost[REPLAYED] / cost[ASKED]:.1f} %",
     )
 
 
@@ -301,7 +339,12 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def execute(cache: AnswerCache, mode: Mode, wrapped: Subject, planned: list[Call]) -> None:
+def execute(
+    cache: AnswerCache,
+    mode: Mode,
+    wrapped: Subject,
+    planned: list[Call],
+) -> None:
     """Put all calls in a run of its own."""
     answers = Executor(cache, mode, mode).execute(wrapped, planned)
     _check(all("text" in answer for answer in answers))
@@ -322,7 +365,7 @@ async def schedule(calls: int) -> None:
 
 def main() -> None:
     """Run it all and print Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--calls", type=int, default=1024)
     parser.add_argument("--replay", type=int, default=5_000)
     parser.add_argument("--flying", type=int, default=CONCURRENCY)
@@ -331,7 +374,9 @@ def main() -> None:
     given = parser.parse_args()
     os.environ.pop("OPENAI_API_KEY", None)
     with server() as address:
-        print("| in flight, delay | | CPU ms/call | times bare aiohttp | calls/s by the clock |")
+        print(
+            "| in flight, delay | | CPU ms/call | times bare aiohttp | calls/s by the clock |",
+        )
         print("|---|---|---:|---:|---:|")
         for delay in given.delays:
             throughput(address, delay, given.flying, given.calls, given.rounds)

@@ -1,7 +1,8 @@
 """A server on this machine that answers every chat completion after a fixed delay.
 
-`python -m benchmarks.api_server` prints its address and serves until its standard input closes. The
-delay in milliseconds is the first part of the path: ``http://127.0.0.1:PORT/50/v1``.
+`python -m benchmarks.api_server` prints its address and serves until its standard input
+closes. The delay in milliseconds is the first part of the path:
+``http://127.0.0.1:PORT/50/v1``.
 """
 
 import asyncio
@@ -18,14 +19,17 @@ ANSWER = (
 
 
 REPLY = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(ANSWER)
+    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    % len(ANSWER)
 ) + ANSWER
 
 LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
 
 class _Connection(asyncio.Protocol):
-    """Reads of HTTP what the clients here send: a server that parses more would be slower than they."""
+    """Reads of HTTP what the clients here send: a server that
+    parses more would be slower than they.
+    """
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)

@@ -1,11 +1,13 @@
-"""What the commands that read a large record take, beside reading its text as plain objects.
+"""What the commands that read a large record take, beside reading its text as plain
+objects.
 
     python -m benchmarks.big_records [--rows 18000] [--users 10000] [--rounds 3]
 
-Prints Markdown. Two shapes of some 93 MB: many rows, of up to 66 users and with answers, and few rows of many users. Each
-command is a process of its own, and the commands take turns with `json.load` of the same files. Seconds are of the
-processor and MB the largest resident set, medians of the rounds; "times" is the ratio of the seconds to those of
-`json.load`.
+Prints Markdown. Two shapes of some 93 MB: many rows, of up to 66 users and with
+answers, and few rows of many users. Each command is a process of its own, and the
+commands take turns with `json.load` of the same files. Seconds are of the processor and
+MB the largest resident set, medians of the rounds; "times" is the ratio of the seconds
+to those of `json.load`.
 """
 
 import argparse
@@ -29,7 +31,9 @@ import sys
 from pytest_recsys_mt.cli import main
 main(sys.argv[1:])
 """
-"""A comparison that found something ends with a status of its own, which is no failure here."""
+"""A comparison that found something ends with a status
+of its own, which is no failure here.
+"""
 
 PLAIN = "import json, sys; [json.load(open(path, encoding='utf-8')) for path in sys.argv[1:]]"
 
@@ -65,12 +69,18 @@ def made(folder: Path, rows: int, users: int) -> Mapping[str, tuple[Path, Path]]
     given = [*PYTEST, "--pyargs", "pytest_recsys_mt.suites.metamorphic", *options]
     subprocess.run(given, check=False, stdout=subprocess.DEVNULL)
     growth_rows.multiply(base, many, rows)
-    few, wide = folder / "few.json", [folder / f"users-{place}.json" for place in (1, 2)]
+    few, wide = (
+        folder / "few.json",
+        [folder / f"users-{place}.json" for place in (1, 2)],
+    )
     growth_rows.multiply(base, few, max(1, rows * 300 // users))
     changed(many, folder / "rows-2.json", rng)
     for path in wide:
         changed(few, path, rng, users)
-    return {"many rows": (many, folder / "rows-2.json"), "many users": (wide[0], wide[1])}
+    return {
+        "many rows": (many, folder / "rows-2.json"),
+        "many users": (wide[0], wide[1]),
+    }
 
 
 def works(first: Path, second: Path, folder: Path) -> Mapping[str, Sequence[str]]:
@@ -86,14 +96,20 @@ def works(first: Path, second: Path, folder: Path) -> Mapping[str, Sequence[str]
     }
 
 
-def measured(shape: str, records: tuple[Path, Path], rounds: int) -> Iterator[Sequence[str]]:
+def measured(
+    shape: str,
+    records: tuple[Path, Path],
+    rounds: int,
+) -> Iterator[Sequence[str]]:
     """The lines of a table: one a command."""
     commands = works(*records, records[0].parent)
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
             costs[name].append(cost_of(command))
-    seconds = {name: median(each.seconds for each in found) for name, found in costs.items()}
+    seconds = {
+        name: median(each.seconds for each in found) for name, found in costs.items()
+    }
     for name, found in costs.items():
         plain = seconds["json.load of one" if name == "report" else "json.load of two"]
         megabytes = median(each.megabytes for each in found)
@@ -103,14 +119,18 @@ def measured(shape: str, records: tuple[Path, Path], rounds: int) -> Iterator[Se
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--rows", type=int, default=18_000)
     parser.add_argument("--users", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shapes = made(Path(folder), given.rows, given.users)
-        lines = [line for name, of in shapes.items() for line in measured(name, of, given.rounds)]
+        lines = [
+            line
+            for name, of in shapes.items()
+            for line in measured(name, of, given.rounds)
+        ]
     for line in tables.table(("record", "command", "s", "times", "MB"), lines):
         print(line)
 

@@ -1,10 +1,12 @@
-"""How often claims are wrong, how often right, and how many users they take: the public proof.
+"""How often claims are wrong, how often right, and how many users they take: the public
+proof.
 
     python -m benchmarks.calibration [--runs 4000]
 
-Prints Markdown, in minutes on one core. Users' effects are drawn from distributions whose true mean is exact
-(`benchmarks.shapes`); the capital is the product's own (`pytest_recsys_mt.oracles.statistics.betting`), and a claim is
-made as soon as it reaches 1/alpha. Runs of fewer users are the beginnings of those of most users.
+Prints Markdown, in minutes on one core. Users' effects are drawn from distributions
+whose true mean is exact (`benchmarks.shapes`); the capital is the product's own
+(`pytest_recsys_mt.oracles.statistics.betting`), and a claim is made as soon as it
+reaches 1/alpha. Runs of fewer users are the beginnings of those of most users.
 """
 
 import argparse
@@ -58,7 +60,13 @@ class Runs:
         return np.where(clear.any(axis=1), clear.argmax(axis=1) + 1.0, users)
 
 
-def simulate(draw: Draw, mean: float, runs: int, seed: int, users: int = max(USERS)) -> Runs:
+def simulate(
+    draw: Draw,
+    mean: float,
+    runs: int,
+    seed: int,
+    users: int = max(USERS),
+) -> Runs:
     """Bet on the users of many runs.
 
     Args:
@@ -76,17 +84,21 @@ def simulate(draw: Draw, mean: float, runs: int, seed: int, users: int = max(USE
     scale = HIGH - LOW
     return Runs(
         {
-            claim: np.maximum.accumulate(log_capital(gain / scale, worst / scale), axis=1)
+            claim: np.maximum.accumulate(
+                log_capital(gain / scale, worst / scale),
+                axis=1,
+            )
             for claim, (gain, worst) in gains.items()
-        }
+        },
     )
 
 
 def beyond(draw: Draw, mean: float, runs: int, seed: int, users: int = MOST) -> Runs:
     """Bet in many runs that the mean is farther from 0 than the margin, on either side.
 
-    Effects reach from -1 to 1 here. The claims are "either", of one bettor on both sides
-    (`log_capital_of_any`), and "one", of a bettor who knows the side, to compare with.
+    Effects reach from -1 to 1 here. The claims are "either", of one bettor on both
+    sides (`log_capital_of_any`), and "one", of a bettor who knows the side, to compare
+    with.
 
     Args:
         draw: The distribution.
@@ -98,18 +110,22 @@ def beyond(draw: Draw, mean: float, runs: int, seed: int, users: int = MOST) -> 
     effects = draw(np.random.default_rng(seed), (runs, users), mean) / 2
     margin, worst = MARGIN / 2, (1 + MARGIN) / 2
     sides = np.array([[worst], [worst]])
-    both = [log_capital_of_any(np.stack([x - margin, -x - margin]), sides) for x in effects]
+    both = [
+        log_capital_of_any(np.stack([x - margin, -x - margin]), sides) for x in effects
+    ]
     alone = log_capital(effects - margin, worst)
     return Runs(
         {
             "either": np.maximum.accumulate(np.array(both), axis=1),
             "one": np.maximum.accumulate(alone, axis=1),
-        }
+        },
     )
 
 
 def bound(runs: int, alpha: float, rates: int) -> float:
-    """A rate that one of so many exceeds with probability `SURE` at most if none is above alpha."""
+    """A rate that one of so many exceeds with probability
+    `SURE` at most if none is above alpha.
+    """
     return float(binom.ppf(1 - SURE / rates, runs, alpha)) / runs
 
 
@@ -123,7 +139,10 @@ def errors(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
         yield ""
         yield from table(
             ("effects", *(f"{users} users" for users in USERS)),
-            ((name, *(_both(of, users, alpha) for users in USERS)) for name, of in found.items()),
+            (
+                (name, *(_both(of, users, alpha) for users in USERS))
+                for name, of in found.items()
+            ),
         )
         worst = max(
             of.share(claim, users, alpha)
@@ -144,9 +163,16 @@ def _both(of: Runs, users: int, alpha: float) -> str:
 
 def power(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
     """How often the right claim is made away from the margin, and after how many users."""
-    for times, word in ((0.0, "0"), (0.5, "half the margin"), (2.0, "twice the margin")):
+    for times, word in (
+        (0.0, "0"),
+        (0.5, "half the margin"),
+        (2.0, "twice the margin"),
+    ):
         wrong, right = CLAIMS if times < 1 else reversed(CLAIMS)
-        found = {name: simulate(draw, times * MARGIN, runs, 2) for name, draw in shapes.items()}
+        found = {
+            name: simulate(draw, times * MARGIN, runs, 2)
+            for name, draw in shapes.items()
+        }
         yield f'## The true mean is {word}: "{right}" is right'
         yield ""
         yield from table(
@@ -217,12 +243,20 @@ def two_sided(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
         at, twice = (beyond(draw, times * MARGIN, runs, 4) for times in (1, 2))
         wrong = {alpha: at.share("either", MOST, alpha) for alpha in ALPHAS}
         worst = {alpha: max(worst[alpha], wrong[alpha]) for alpha in ALPHAS}
-        found = (f"{100 * twice.share(claim, MOST, 0.05):.1f}" for claim in ("either", "one"))
+        found = (
+            f"{100 * twice.share(claim, MOST, 0.05):.1f}" for claim in ("either", "one")
+        )
         rows.append((name, *(f"{100 * rate:.1f}" for rate in wrong.values()), *found))
     yield f"## Claims about either side: the mean is farther from 0 than the margin, {MOST} users, range [-1, 1]"
     yield ""
     yield from table(
-        ("effects", "at the margin, alpha .05", "alpha .01", "twice the margin", "one side alone"),
+        (
+            "effects",
+            "at the margin, alpha .05",
+            "alpha .01",
+            "twice the margin",
+            "one side alone",
+        ),
         rows,
     )
     told = ", ".join(
@@ -266,8 +300,15 @@ def everything(runs: int, shapes: Mapping[str, Draw]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Error rates and power of claims by betting.")
-    parser.add_argument("--runs", type=int, default=4_000, help="simulated for each distribution")
+    parser = argparse.ArgumentParser(
+        description="Error rates and power of claims by betting.",
+    )
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=4_000,
+        help="simulated for each distribution",
+    )
     options = parser.parse_args()
     for line in everything(options.runs, {**SHAPES, **lists()}):
         print(line, flush=True)

@@ -1,9 +1,11 @@
-"""The tool tests itself end to end: which planted faults its suites find, and what else they say.
+"""The tool tests itself end to end: which planted faults its suites find, and what else
+they say.
 
     python -m benchmarks.end_to_end [--seeds 5] [-n 1]
 
-Prints Markdown: verdicts on a growing fault, and the promises of the metamorphic suite, judged on a zoo of sound and
-faulty recommenders over the embedded dataset, one run a seed. The output is the same for every number of processes.
+Prints Markdown: verdicts on a growing fault, and the promises of the metamorphic suite,
+judged on a zoo of sound and faulty recommenders over the embedded dataset, one run a
+seed. The output is the same for every number of processes.
 """
 
 import argparse
@@ -49,7 +51,7 @@ def judged(name: str, seed: int, users: int = USERS) -> list[Judged]:
                         member.sound,
                         verdict.status,
                         verdict.users,
-                    )
+                    ),
                 )
     return found
 
@@ -66,7 +68,9 @@ def dosed(strength: float, seed: int) -> tuple[float, Status]:
     with tempfile.TemporaryDirectory() as folder:
         verdict = promise.verdict(recsys_of(make(), "dose", seed, USERS, Path(folder)))
     if verdict is None or verdict.estimate is None:
-        raise ValueError(f"no effect was measured at strength {strength!r}: {verdict!r}")
+        raise ValueError(
+            f"no effect was measured at strength {strength!r}: {verdict!r}",
+        )
     return verdict.estimate, verdict.status
 
 
@@ -83,7 +87,7 @@ def growing(seeds: int, processes: int) -> Iterator[str]:
             for strength, _ in DOSES
         ]
         yield from tables.dose_response(
-            [(strength, [job.result() for job in of]) for strength, of in jobs]
+            [(strength, [job.result() for job in of]) for strength, of in jobs],
         )
 
 
@@ -96,7 +100,11 @@ def zoo(members: Sequence[Member], seeds: int, processes: int) -> Iterator[str]:
         processes: That share the work.
     """
     with ProcessPoolExecutor(processes) as pool:
-        jobs = [pool.submit(judged, one.name, seed) for one in members for seed in range(seeds)]
+        jobs = [
+            pool.submit(judged, one.name, seed)
+            for one in members
+            for seed in range(seeds)
+        ]
         found = [one for job in jobs for one in job.result()]
     sound = sum(member.sound for member in members)
     yield f"# {sound} sound and {len(members) - sound} faulty recommenders, {seeds} seeds, {USERS} users"
@@ -109,8 +117,19 @@ def zoo(members: Sequence[Member], seeds: int, processes: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Which planted faults verdicts find.")
-    parser.add_argument("--seeds", type=int, default=5, help="runs on each recommender of the zoo")
-    parser.add_argument("-n", "--processes", type=int, default=1, help="that share the work")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=5,
+        help="runs on each recommender of the zoo",
+    )
+    parser.add_argument(
+        "-n",
+        "--processes",
+        type=int,
+        default=1,
+        help="that share the work",
+    )
     options = parser.parse_args()
     for part in (
         growing(4 * options.seeds, options.processes),

@@ -1,11 +1,14 @@
-"""The formulas of the papers, computed again from the answers of real runs by code that shares nothing with ours.
+"""The formulas of the papers, computed again from the answers of real runs by code that
+shares nothing with ours.
 
     python -m benchmarks.formulas
 
-The runs are those of the papers' protocols on the embedded data: classical recommenders, and a text model whose answers
-vary and now and then name films that do not exist. What each user was asked and answered, and what the oracles say, go
-to a file. Here each formula stands as its paper prints it, in plain Python or from SciPy and `rbo`. Popularity is
-counted from the users' training histories. The exit status is 1 if a value differs by more than 1e-9.
+The runs are those of the papers' protocols on the embedded data: classical
+recommenders, and a text model whose answers vary and now and then name films that do
+not exist. What each user was asked and answered, and what the oracles say, go to a
+file. Here each formula stands as its paper prints it, in plain Python or from SciPy and
+`rbo`. Popularity is counted from the users' training histories. The exit status is 1 if
+a value differs by more than 1e-9.
 """
 
 import json
@@ -133,7 +136,9 @@ Users = Sequence[Row]
 
 
 class Inventive(_Scripted):
-    """`Scripted`, which at times names a film that does not exist, or chooses no option."""
+    """`Scripted`, which at times names a film that does
+    not exist, or chooses no option.
+    """
 
     fingerprint = "inventive"
 
@@ -141,8 +146,12 @@ class Inventive(_Scripted):
         """What it writes; the second film of a list may be invented."""
         lines = super().answer(text, seed).splitlines()
         if seed % 4 == 0 and len(lines) > 2:
-            lines[1] = f"2. The Invented Film of {1900 + seed % 90} ({1900 + seed % 90})"
-        return "I cannot say." if seed % 16 == 0 and len(lines) < 3 else "\n".join(lines)
+            lines[1] = (
+                f"2. The Invented Film of {1900 + seed % 90} ({1900 + seed % 90})"
+            )
+        return (
+            "I cannot say." if seed % 16 == 0 and len(lines) < 3 else "\n".join(lines)
+        )
 
 
 class Repeating(_Scripted):
@@ -152,13 +161,17 @@ class Repeating(_Scripted):
 
     def answer(self, text: str, seed: int) -> str:
         """What it writes."""
-        named = sorted((at, title) for title in self.levels if (at := text.find(title)) >= 0)
+        named = sorted(
+            (at, title) for title in self.levels if (at := text.find(title)) >= 0
+        )
         films = [title for _, title in named[-10:]]
         return "\n".join(f"{place}. {film}" for place, film in enumerate(films, 1))
 
 
 class World:
-    """What a run was about. Popularity is counted from all interactions but those that are held out."""
+    """What a run was about. Popularity is counted from all
+    interactions but those that are held out.
+    """
 
     def __init__(self, record: Row) -> None:
         items = record["items"]
@@ -167,7 +180,9 @@ class World:
         self.counts.subtract(item for user in self.users for item in user["relevant"])
         self.popular = sorted(items, key=lambda item: (-self.counts[item], item))
         self.tail = set(self.popular[len(items) - math.floor(0.8 * len(items)) :])
-        self.group = {item: 5 * rank // len(items) for rank, item in enumerate(self.popular[::-1])}
+        self.group = {
+            item: 5 * rank // len(items) for rank, item in enumerate(self.popular[::-1])
+        }
 
     def top(self, user: Row, k: int = 5) -> list[str]:
         """What MostPop would answer: the most popular candidates."""
@@ -182,7 +197,9 @@ def first(user: Row, k: int = 5) -> list[str]:
 def ndcg(user: Row, k: int = 5) -> float:
     """Equation 11 of 001."""
     places = enumerate(first(user, k), 1)
-    return sum(1 / math.log2(place + 1) for place, item in places if item in user["relevant"])
+    return sum(
+        1 / math.log2(place + 1) for place, item in places if item in user["relevant"]
+    )
 
 
 def hit(user: Row, k: int = 5) -> float:
@@ -192,12 +209,16 @@ def hit(user: Row, k: int = 5) -> float:
 
 def self_information(world: World, user: Row) -> float:
     """Equation 12 of 001, over the items that somebody has."""
-    bits = [math.log2(len(world.users) / n) for i in first(user) if (n := world.counts[i])]
+    bits = [
+        math.log2(len(world.users) / n) for i in first(user) if (n := world.counts[i])
+    ]
     return fmean(bits)
 
 
 def serendipity(world: World, user: Row) -> float:
-    """A hit that MostPop misses: the text and the code of 001, as its equations 6 and 13 leave the hit out."""
+    """A hit that MostPop misses: the text and the code of 001, as
+    its equations 6 and 13 leave the hit out.
+    """
     return float(hit(user) and not set(world.top(user)) & set(user["relevant"]))
 
 
@@ -258,19 +279,26 @@ def jain(users: Users) -> float:
 
 
 def of_001(record: Row) -> Iterator[tuple[str, float]]:
-    """Utility, novelty, position bias, and the appendix's coverage, popularity and fairness."""
+    """Utility, novelty, position bias, and the appendix's
+    coverage, popularity and fairness.
+    """
     users, placed = record["sides"]
     world = World(record)
     yield "hit@5", fmean(map(hit, users))
     yield "ndcg@5", fmean(map(ndcg, users))
-    yield "aplt@5", fmean(sum(item in world.tail for item in first(user)) / 5 for user in users)
+    yield (
+        "aplt@5",
+        fmean(sum(item in world.tail for item in first(user)) / 5 for user in users),
+    )
     yield "serendipity@5", fmean(serendipity(world, user) for user in users)
     yield "hallucination@5", fmean(made_up(user, 5) for user in users)
     yield "self_information@5", fmean(self_information(world, user) for user in users)
     yield "intra_list_diversity@5", fmean(diversity(world, user) for user in users)
     yield (
         "arp@5",
-        fmean(fmean(world.counts[i] for i in first(u) if i in world.genres) for u in users),
+        fmean(
+            fmean(world.counts[i] for i in first(u) if i in world.genres) for u in users
+        ),
     )
     yield "cand_dif:hit@5", cand_dif((users, placed), hit)
     yield "cand_dif:ndcg@5", cand_dif((users, placed), ndcg)
@@ -308,7 +336,9 @@ INVALID = {
 
 
 def of_004(record: Row) -> Iterator[tuple[str, float]]:
-    """What is recommended beside what the user has, by popularity; hits and invalid entries."""
+    """What is recommended beside what the user has, by
+    popularity; hits and invalid entries.
+    """
     (users,) = record["sides"]
     world = World(record)
     found: dict[str, list[float]] = {}
@@ -321,17 +351,23 @@ def of_004(record: Row) -> Iterator[tuple[str, float]]:
         for name, index in (("gini", gini), ("herfindahl", herfindahl)):
             values[f"{name}_difference"] = index(ours) - index(own)
             if index(own):
-                values[f"{name}_relative_difference"] = (index(ours) - index(own)) / index(own)
+                values[f"{name}_relative_difference"] = (
+                    index(ours) - index(own)
+                ) / index(own)
                 values[f"{name}_ratio"] = index(ours) / index(own)
         both = [item for item in first(user, 10) if item in user["past"]]
         counts = [world.counts[item] for item in both]
         if len(set(counts)) > 1:
-            values["popularity_rank_correlation"] = spearmanr(counts, range(len(both)))[0]
+            values["popularity_rank_correlation"] = spearmanr(counts, range(len(both)))[
+                0
+            ]
         for k in (5, 10):
             values[f"hit@{k}"] = hit(user, k)
         # Prose takes no place, and answers of which nothing could be read are not kept.
         kinds = [kind for kind in user["kinds"][0] if kind != "unparsed"][:10]
-        counted = {name: sum(kind in of for kind in kinds) for name, of in INVALID.items()}
+        counted = {
+            name: sum(kind in of for kind in kinds) for name, of in INVALID.items()
+        }
         values |= counted | {"invalid": sum(counted.values())}
         for name, value in values.items():
             found.setdefault(name, []).append(value)
@@ -339,23 +375,30 @@ def of_004(record: Row) -> Iterator[tuple[str, float]]:
 
 
 def tau(one: Sequence[str], other: Sequence[str]) -> float:
-    """Kendall's tau-b over the items of both lists; those that a list lacks share its last place."""
+    """Kendall's tau-b over the items of both lists; those
+    that a list lacks share its last place.
+    """
     union = sorted({*one, *other})
     places = [
-        [side.index(item) if item in side else len(side) for item in union] for side in (one, other)
+        [side.index(item) if item in side else len(side) for item in union]
+        for side in (one, other)
     ]
     return float(kendalltau(*places)[0])
 
 
 SIMILAR: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
-    "rbo": lambda one, other: float(rbo.RankingSimilarity([*one], [*other]).rbo_ext(p=0.9)),
+    "rbo": lambda one, other: float(
+        rbo.RankingSimilarity([*one], [*other]).rbo_ext(p=0.9),
+    ),
     "kendall": lambda one, other: (tau(one, other) + 1) / 2,
     "overlap": lambda one, other: len({*one} & {*other}) / len(one),
 }
 
 
 def of_002(record: Row) -> Iterator[tuple[str, float]]:
-    """Agreement of a recommender with itself, and the t-test of runs with a change against runs without."""
+    """Agreement of a recommender with itself, and the t-test of
+    runs with a change against runs without.
+    """
     users, changed = record["sides"]
     if (
         not users or len(users[0]["answers"]) == 1
@@ -404,7 +447,9 @@ def of_lrworld(record: Row) -> Iterator[tuple[str, float]]:
     yield "variance_percent", variance(100 * each for each in others)
     for name, wanted in (("rare_share_of_right", True), ("rare_share_of_wrong", False)):
         of = [
-            one in record["rare"] for one, (r, chosen) in source.items() if (r == chosen) == wanted
+            one in record["rare"]
+            for one, (r, chosen) in source.items()
+            if (r == chosen) == wanted
         ]
         if name in record["values"]:
             yield name, fmean(of)
@@ -414,7 +459,9 @@ AGAIN = {"LRWorld": of_lrworld, "001": of_001, "002": of_002, "004": of_004}
 
 
 def main() -> None:
-    """Run the protocols, and print each formula with its values and the largest difference."""
+    """Run the protocols, and print each formula with its
+    values and the largest difference.
+    """
     own = ("Inventive", "Repeating")
     models = [
         "random",
@@ -433,18 +480,25 @@ def main() -> None:
         kept = folder / "kept.jsonl"
         if not kept.exists():
             sys.exit(done.stdout + done.stderr)
-        records = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+        records = [
+            json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()
+        ]
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for record in records:
         for formula, value in AGAIN[record["paper"]](record):
             ours = record["values"].get(formula)
-            if ours is None:  # of too many answers nothing can be read, or all name what was seen
+            if (
+                ours is None
+            ):  # of too many answers nothing can be read, or all name what was seen
                 continue
             if not abs(ours - value) <= LARGEST:
-                print(f"{record['model']}: {formula} is {ours}, and {value} here", file=sys.stderr)
+                print(
+                    f"{record['model']}: {formula} is {ours}, and {value} here",
+                    file=sys.stderr,
+                )
             found.setdefault((record["paper"], formula), []).append((ours, value))
     print(
-        "| paper | formula | values | from | to | largest difference |\n|---|---|---:|---:|---:|---:|"
+        "| paper | formula | values | from | to | largest difference |\n|---|---|---:|---:|---:|---:|",
     )
     right = True
     for (paper, formula), pairs in sorted(found.items()):

@@ -1,18 +1,22 @@
-"""How the processor time and the memory of a run grow with users, items, tests, and rows of its record.
+"""How the processor time and the memory of a run grow with users, items, tests, and
+rows of its record.
 
     python -m benchmarks.growth [--quick] [--rounds 3] [--curves users items tests rows]
 
-Prints Markdown. Each size is a process of its own, and the sizes take turns. Seconds are of the processor and MB the
-largest resident set, both of that process with its children; medians of the rounds. What a run costs at any size falls
-out of the exponents: they are fitted, by least squares on logarithms, to what a size takes more than the smallest one
-(1 is linear, 2 quadratic). "flat" means that the largest size takes less than a tenth more than the smallest.
+Prints Markdown. Each size is a process of its own, and the sizes take turns. Seconds
+are of the processor and MB the largest resident set, both of that process with its
+children; medians of the rounds. What a run costs at any size falls out of the
+exponents: they are fitted, by least squares on logarithms, to what a size takes more
+than the smallest one (1 is linear, 2 quadratic). "flat" means that the largest size
+takes less than a tenth more than the smallest.
 
-* users: all of them asked, for two relations and a policy, which asks everybody, on simulated ratings of 1,000
-  items, 30 of each user.
+* users: all of them asked, for two relations and a policy, which asks everybody, on
+  simulated ratings of 1,000 items, 30 of each user.
 * items: the same of 200 users, with as many interactions whatever the size of the catalogue.
 * tests: one relation with as many factors, 50 users of the embedded data, and all reports.
-* rows: a record of 10 recommenders and as many tests as it takes, of up to 200 users: what is done with it, each alone, as
-  `benchmarks.growth_rows` does it. Its seconds are those of the work, without reading the file.
+* rows: a record of 10 recommenders and as many tests as it takes, of up to 200 users:
+  what is done with it, each alone, as `benchmarks.growth_rows` does it. Its seconds are
+  those of the work, without reading the file.
 """
 
 import argparse
@@ -34,7 +38,16 @@ from benchmarks.processes import cost_of
 
 FITTED = 4
 """The exponent is of so many largest sizes."""
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull)
+PYTEST = (
+    sys.executable,
+    "-m",
+    "pytest",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-c",
+    os.devnull,
+)
 PER_USER = 30
 
 RELATIONS = """
@@ -54,7 +67,8 @@ class Curve:
 
     Attributes:
         sizes: From the smallest; the last is left out of a quick look.
-        command: From a size and a folder with nothing of an earlier round in it to a command line.
+        command: From a size and a folder with nothing of an earlier round in it to a
+            command line.
         timed: Whether the command prints its own seconds.
     """
 
@@ -75,7 +89,7 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> str:
     if len(more) < 2:
         return "–"
     fitted = linear_regression(
-        *([math.log(one) for one in side] for side in zip(*more, strict=True))
+        *([math.log(one) for one in side] for side in zip(*more, strict=True)),
     )
     return f"{fitted.slope:.2f}"
 
@@ -87,9 +101,12 @@ def data(folder: Path, users: int, items: int) -> Path:
         path.parent.mkdir()
         rng = np.random.default_rng(0)
         popularity = 1 / (np.arange(items) + 20) ** 0.9
-        # The first by weighted keys of an exponential are a draw without replacement (Efraimidis and Spirakis 2006).
+        # The first by weighted keys of an exponential are a draw without replacement
+        # (Efraimidis and Spirakis 2006).
         rows = [
-            np.argpartition(rng.exponential(size=items) / popularity, PER_USER)[:PER_USER]
+            np.argpartition(rng.exponential(size=items) / popularity, PER_USER)[
+                :PER_USER
+            ]
             for _ in range(users)
         ]
         count = users * PER_USER
@@ -99,17 +116,24 @@ def data(folder: Path, users: int, items: int) -> Path:
                 "item": np.concatenate(rows),
                 "rating": rng.integers(1, 6, count),
                 "timestamp": np.arange(count),
-            }
+            },
         ).to_csv(path, index=False)
-        catalogue = pd.DataFrame({"id": range(items), "title": [f"Film {i}" for i in range(items)]})
+        catalogue = pd.DataFrame(
+            {"id": range(items), "title": [f"Film {i}" for i in range(items)]},
+        )
         catalogue.to_csv(path.with_name("items.csv"), index=False)
     return path
 
 
 def run(folder: Path, relations: str, *options: str) -> Sequence[str]:
-    """A run of one test for each of `relations`, which asks everybody and writes all reports."""
+    """A run of one test for each of `relations`, which
+    asks everybody and writes all reports.
+    """
     made = Path(tempfile.mkdtemp(dir=folder))
-    (made / "test_promises.py").write_text(RELATIONS.format(relations=relations), encoding="utf-8")
+    (made / "test_promises.py").write_text(
+        RELATIONS.format(relations=relations),
+        encoding="utf-8",
+    )
     (made / "policy.toml").write_text("[gate]\n", encoding="utf-8")
     return (
         *PYTEST,
@@ -141,7 +165,9 @@ def of_items(size: int, folder: Path) -> Sequence[str]:
 
 def of_tests(size: int, folder: Path) -> Sequence[str]:
     """A run of `size` tests."""
-    factors = ", ".join(f"scale_ratings({1 + place / 100:g})" for place in range(1, size + 1))
+    factors = ", ".join(
+        f"scale_ratings({1 + place / 100:g})" for place in range(1, size + 1)
+    )
     return run(folder, factors, "--recsys-model=mostpop", "--recsys-users=50")
 
 
@@ -154,7 +180,12 @@ def of_rows(work: str) -> Callable[[int, Path], Sequence[str]]:
             base = folder / "base.json"
             if not base.exists():
                 options = [f"--recsys-json={base}", f"--recsys-cache={folder / 'rows'}"]
-                given = [*PYTEST, "--pyargs", "pytest_recsys_mt.suites.metamorphic", *options]
+                given = [
+                    *PYTEST,
+                    "--pyargs",
+                    "pytest_recsys_mt.suites.metamorphic",
+                    *options,
+                ]
                 subprocess.run(given, check=False, stdout=subprocess.DEVNULL)
             growth_rows.multiply(base, path, size)
         return (sys.executable, "-m", "benchmarks.growth_rows", work, str(path))
@@ -174,7 +205,12 @@ CURVES: Mapping[str, Mapping[str, Curve]] = {
 
 
 def grown(
-    name: str, curve: Curve, folder: Path, rounds: int, *, quick: bool
+    name: str,
+    curve: Curve,
+    folder: Path,
+    rounds: int,
+    *,
+    quick: bool,
 ) -> Iterator[Sequence[str]]:
     """The lines of a table: one a size."""
     sizes = curve.sizes[:-1] if quick else curve.sizes
@@ -183,9 +219,13 @@ def grown(
     for _ in range(rounds):
         for size in sizes:
             cost = cost_of(curve.command(size, folder))
-            taken[size].append(float(cost.said.split()[-1]) if curve.timed else cost.seconds)
+            taken[size].append(
+                float(cost.said.split()[-1]) if curve.timed else cost.seconds,
+            )
             held[size].append(cost.megabytes)
-    seconds, memory = ([median(found[size]) for size in sizes] for found in (taken, held))
+    seconds, memory = (
+        [median(found[size]) for size in sizes] for found in (taken, held)
+    )
     ends = exponent(sizes, seconds), exponent(sizes, memory)
     for size, second, megabyte in zip(sizes, seconds, memory, strict=True):
         last = ends if size == sizes[-1] else ("", "")
@@ -194,10 +234,19 @@ def grown(
 
 def main() -> None:
     """Print a table for each curve."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one round, without the largest size")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="one round, without the largest size",
+    )
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--curves", nargs="+", choices=list(CURVES), default=list(CURVES))
+    parser.add_argument(
+        "--curves",
+        nargs="+",
+        choices=list(CURVES),
+        default=list(CURVES),
+    )
     given = parser.parse_args()
     rounds = 1 if given.quick else given.rounds
     with tempfile.TemporaryDirectory() as name:
@@ -212,7 +261,11 @@ def main() -> None:
             for text in tables.table(head, lines):
                 print(text, flush=True)
         if "rows" in given.curves:
-            print("\n".join(growth_rows.bytes_a_row(sorted(folder.glob("record-*.json")))))
+            print(
+                "\n".join(
+                    growth_rows.bytes_a_row(sorted(folder.glob("record-*.json"))),
+                ),
+            )
 
 
 if __name__ == "__main__":

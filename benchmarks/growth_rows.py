@@ -1,8 +1,10 @@
-"""What is done with a record, for `benchmarks.growth`: one work on one file, and the seconds it took.
+"""What is done with a record, for `benchmarks.growth`: one work on one file, and the
+seconds it took.
 
     python -m benchmarks.growth_rows WORK RECORD
 
-Prints seconds of the processor, without those of reading the file (but for the work that is just that).
+Prints seconds of the processor, without those of reading the file (but for the work
+that is just that).
 """
 
 import json
@@ -29,7 +31,9 @@ MODELS = 10
 
 
 def multiply(base: Path, path: Path, rows: int) -> None:
-    """Write the record `base` with so many rows: of ten recommenders, and copies of its tests."""
+    """Write the record `base` with so many rows: of ten
+    recommenders, and copies of its tests.
+    """
     document = json.loads(base.read_text(encoding="utf-8"))
     given: list[dict[str, Any]] = document["results"]
     (own,) = document["models"]
@@ -42,7 +46,10 @@ def multiply(base: Path, path: Path, rows: int) -> None:
         nodeid = row["nodeid"].replace(own, model).replace("::", f"_{copy}::", 1)
         results.append({**row, "nodeid": nodeid, "model": model})
     found = {row["model"] for row in results}
-    document |= {"results": results, "models": [model for model in models if model in found]}
+    document |= {
+        "results": results,
+        "models": [model for model in models if model in found],
+    }
     document["digests"]["suite"] = digest_of(addresses(cast("Sequence[Row]", results)))
     document["gate"] |= {"incomplete": [], "comparisons": []}
     with path.open("w", encoding="utf-8") as stream:
@@ -68,7 +75,8 @@ def _junit(document: Document, path: Path) -> object:
     made = path.with_suffix(".xml")
     ElementTree.ElementTree(root).write(made)
     config: Any = SimpleNamespace(
-        getoption=lambda *_: None, getini=lambda _: "xunit2"
+        getoption=lambda *_: None,
+        getini=lambda _: "xunit2",
     )  # what `annotate` reads of pytest
     return lambda: annotate(made, document, config, gate=True)
 
@@ -81,7 +89,9 @@ WORKS: Mapping[str, Callable[[Document, Path], object]] = {
     "JUnit": _junit,
     "Markdown": lambda document, _: markdown(document),
 }
-"""From a record and its path; what returns a function has prepared that one, which is then measured."""
+"""From a record and its path; what returns a function has
+prepared that one, which is then measured.
+"""
 
 
 def bytes_a_row(paths: Sequence[Path]) -> Iterator[str]:
@@ -89,13 +99,17 @@ def bytes_a_row(paths: Sequence[Path]) -> Iterator[str]:
     lines = []
     for path in paths:
         rows = len(_rows(path))
-        sizes = [each.stat().st_size for each in (path, path.with_suffix(".html")) if each.exists()]
+        sizes = [
+            each.stat().st_size
+            for each in (path, path.with_suffix(".html"))
+            if each.exists()
+        ]
         lines.append(
             (
                 f"{rows:,}",
                 *(f"{size / 1e6:.1f}" for size in sizes),
                 *(f"{size / rows:,.0f}" for size in sizes),
-            )
+            ),
         )
     head = ("rows", "JSON, MB", "HTML, MB", "JSON, bytes a row", "HTML, bytes a row")
     yield from tables.table(head, lines)

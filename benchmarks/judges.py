@@ -2,9 +2,10 @@
 
     python -m benchmarks.judges [--seeds 200] [--users 100]
 
-Each seed draws users of the embedded data and candidates for them. itemknn and random answer, and each judge is put
-through its own tests with the limits of the suite. A line says in how many of the seeds each test was violated, and in
-how many the judge would count as without fault.
+Each seed draws users of the embedded data and candidates for them. itemknn and random
+answer, and each judge is put through its own tests with the limits of the suite. A line
+says in how many of the seeds each test was violated, and in how many the judge would
+count as without fault.
 """
 
 import argparse
@@ -51,7 +52,11 @@ class FirstPlace(judges.Noisy):
 
     def better(self, comparison: Comparison) -> Winner:
         """The winner."""
-        return "A" if self.rarely(comparison) else judges.ByUtility.better(self, comparison)
+        return (
+            "A"
+            if self.rarely(comparison)
+            else judges.ByUtility.better(self, comparison)
+        )
 
 
 class LongTitles(judges.Noisy):
@@ -81,14 +86,17 @@ def violated(arena: Arena) -> list[str]:
     verdicts = {
         **{name: judge_keeps(arena, name, margin=TRUST.margin) for name in PROMISES},
         **{name: judge_sees(arena, name, least=TRUST.sees) for name in CONTROLS},
-        **{name: judge_seldom(arena, name, most=getattr(TRUST, name)) for name in SELDOM},
+        **{
+            name: judge_seldom(arena, name, most=getattr(TRUST, name))
+            for name in SELDOM
+        },
     }
     return [name for name, verdict in verdicts.items() if verdict.status == "violated"]
 
 
 def main() -> None:
     """Print a line for each judge."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--users", type=int, default=100)
     given = parser.parse_args()
@@ -105,7 +113,14 @@ def main() -> None:
             )
             for name, make in JUDGES.items():
                 judge_runner = JudgeRunner(make(seed), name)
-                arena = Arena(ours, theirs, judge_runner, (), seed, ("random", "itemknn"))
+                arena = Arena(
+                    ours,
+                    theirs,
+                    judge_runner,
+                    (),
+                    seed,
+                    ("random", "itemknn"),
+                )
                 found = violated(arena)
                 broken[name].update(found)
                 without[name] += not found
@@ -115,14 +130,24 @@ def main() -> None:
 
 
 def report(
-    seeds: int, broken: Mapping[str, Counter[str]], without: Counter[str], certified: Counter[str]
+    seeds: int,
+    broken: Mapping[str, Counter[str]],
+    without: Counter[str],
+    certified: Counter[str],
 ) -> None:
     """Print two lines for each judge."""
     print(f"after {seeds} seeds")
     for name in JUDGES:
-        told = ", ".join(f"{test} {count}" for test, count in broken[name].most_common())
-        print(f"{name}: no fault in {without[name]} of {seeds}; violated: {told or 'none'}")
-        print(f"    random certified as not worse than itemknn in {certified[name]}", flush=True)
+        told = ", ".join(
+            f"{test} {count}" for test, count in broken[name].most_common()
+        )
+        print(
+            f"{name}: no fault in {without[name]} of {seeds}; violated: {told or 'none'}",
+        )
+        print(
+            f"    random certified as not worse than itemknn in {certified[name]}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
-"""How long our nearest neighbours and `ials` take against a plain scipy loop, and against implicit.
+"""How long our nearest neighbours and `ials` take against a plain scipy loop, and
+against implicit.
 
-All run in turn in this process, on one thread, on the same simulated data of the size and the skew of
-MovieLens 1M, after a first round that counts for nothing. The figures are medians of processor time, and of
-the ratios within a round. implicit takes part where it is installed. It gets a matrix, and once the table that
-ours get, whose names must first become rows and columns. `ials` and its factorisation, which solves each system exactly or
-by three steps of conjugate gradients, make 15 rounds over users and items, the default of both.
+All run in turn in this process, on one thread, on the same simulated data of the size
+and the skew of MovieLens 1M, after a first round that counts for nothing. The figures
+are medians of processor time, and of the ratios within a round. implicit takes part
+where it is installed. It gets a matrix, and once the table that ours get, whose names
+must first become rows and columns. `ials` and its factorisation, which solves each
+system exactly or by three steps of conjugate gradients, make 15 rounds over users and
+items, the default of both.
 
-    python -m benchmarks.knn [--users 6040] [--items 3706] [--ratings 1000209] [--rounds 7] [--fit-only] [--als]
+    python -m benchmarks.knn [--users 6040] [--items 3706] [--ratings 1000209] [--rounds
+    7] [--fit-only] [--als]
 """
 
 import argparse
@@ -53,12 +57,21 @@ def simulate(users: int, items: int, ratings: int) -> Dataset:
             "item": (pairs % items).astype(str),
             "rating": rng.integers(1, 6, ratings).astype(float),
             "timestamp": np.arange(ratings),
-        }
+        },
     )
-    return Dataset("simulated", {str(i): Item(str(i)) for i in range(items)}, frame, Scale())
+    return Dataset(
+        "simulated",
+        {str(i): Item(str(i)) for i in range(items)},
+        frame,
+        Scale(),
+    )
 
 
-def seconds(work: Callable[..., Any], *arguments: object, **options: object) -> tuple[float, Any]:
+def seconds(
+    work: Callable[..., Any],
+    *arguments: object,
+    **options: object,
+) -> tuple[float, Any]:
     """Processor time of a call, and what it returns."""
     start = time.process_time()
     result = work(*arguments, **options)
@@ -118,7 +131,10 @@ def compared(dataset: Dataset, answering: bool) -> dict[str, tuple[float, float]
         taken[recommender.name] = fit, answer
     matrix = recommender.catalogue.interactions(dataset, "ratings")
     fit, similarity = seconds(loop_fit, matrix)
-    taken["scipy loop"] = fit, seconds(loop_answer, matrix[: len(requests)], similarity)[0]
+    taken["scipy loop"] = (
+        fit,
+        seconds(loop_answer, matrix[: len(requests)], similarity)[0],
+    )
     if find_spec("implicit"):
         stored = csr_matrix(matrix)
         fit, other = seconds(implicit_fit, stored)
@@ -130,10 +146,14 @@ def compared(dataset: Dataset, answering: bool) -> dict[str, tuple[float, float]
 
 
 def factorised(dataset: Dataset) -> dict[str, tuple[float, float]]:
-    """Seconds of a fit of `ials` and of implicit's factorisations, of each in turn; nothing is asked."""
+    """Seconds of a fit of `ials` and of implicit's
+    factorisations, of each in turn; nothing is asked.
+    """
     model = IALS()
     taken = {"ials": (seconds(model.fit, dataset, 0)[0], 0.0)}
-    stored = csr_matrix(model.catalogue.interactions(dataset, "binary").astype(np.float32))
+    stored = csr_matrix(
+        model.catalogue.interactions(dataset, "binary").astype(np.float32),
+    )
     als = import_module("implicit.cpu.als").AlternatingLeastSquares
     for name, steps in (("implicit", True), ("implicit, exact", False)):
         other = als(
@@ -151,13 +171,17 @@ def factorised(dataset: Dataset) -> dict[str, tuple[float, float]]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--users", type=int, default=6040)
     parser.add_argument("--items", type=int, default=3706)
     parser.add_argument("--ratings", type=int, default=1_000_209)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--fit-only", action="store_true", help="ask nothing")
-    parser.add_argument("--als", action="store_true", help="ials and implicit's, with implicit")
+    parser.add_argument(
+        "--als",
+        action="store_true",
+        help="ials and implicit's, with implicit",
+    )
     options = parser.parse_args()
     dataset = simulate(options.users, options.items, options.ratings)
     rounds = [
@@ -166,9 +190,12 @@ def main() -> None:
     ][1:]
     anchor = "implicit" if find_spec("implicit") else "scipy loop"
     print(
-        f"{options.users} users, {options.items} items, {options.ratings} ratings; {anchor}", end=""
+        f"{options.users} users, {options.items} items, {options.ratings} ratings; {anchor}",
+        end="",
     )
-    print(f" {version('implicit' if anchor == 'implicit' else 'scipy')}, {options.rounds} rounds\n")
+    print(
+        f" {version('implicit' if anchor == 'implicit' else 'scipy')}, {options.rounds} rounds\n",
+    )
     head = ("", "fit s", f"of {anchor}'s", "answer s", f"of {anchor}'s")
     lines = []
     for name in rounds[0]:

@@ -1,11 +1,14 @@
-"""What a run on data of the size of MovieLens 25M takes, from reading the files to the verdicts.
+"""What a run on data of the size of MovieLens 25M takes, from reading the files to the
+verdicts.
 
     python -m benchmarks.large FOLDER [--model itemknn] [--make-only]
 
-Makes a folder in the format of MovieLens where there is none (162,541 users, 59,047 items and 25,000,095 ratings, whose
-numbers fall off by rank as those of ml-25m do), and prints processor time and peak memory: of reading, splitting and
-fitting one after the other, and of a whole run of the metamorphic suite with open questions to 400 users, each in a
-process of its own. `ask_elsewhere` is left out: it reads and fits a second time.
+Makes a folder in the format of MovieLens where there is none (162,541 users, 59,047
+items and 25,000,095 ratings, whose numbers fall off by rank as those of ml-25m do), and
+prints processor time and peak memory: of reading, splitting and fitting one after the
+other, and of a whole run of the metamorphic suite with open questions to 400 users,
+each in a process of its own. `ask_elsewhere` is left out: it reads and fits a second
+time.
 """
 
 import argparse
@@ -23,7 +26,9 @@ USERS, ITEMS, RATINGS = 162_541, 59_047, 25_000_095
 
 
 def make(folder: Path) -> None:
-    """Write the files: users' numbers of ratings are log-normal, items' fall as a power of their rank."""
+    """Write the files: users' numbers of ratings are
+    log-normal, items' fall as a power of their rank.
+    """
     rng = np.random.default_rng(0)
     activity = np.cumsum(rng.lognormal(0, 1.2, USERS))
     popularity = np.cumsum(1 / (np.arange(ITEMS) + 250) ** 1.8)
@@ -41,10 +46,13 @@ def make(folder: Path) -> None:
             "movieId": names[pairs % ITEMS],
             "rating": rng.integers(1, 11, RATINGS) / 2,
             "timestamp": rng.integers(900_000_000, 1_500_000_000, RATINGS),
-        }
+        },
     )
     folder.mkdir(parents=True)
-    ratings.sort_values(["userId", "movieId"]).to_csv(folder / "ratings.csv", index=False)
+    ratings.sort_values(["userId", "movieId"]).to_csv(
+        folder / "ratings.csv",
+        index=False,
+    )
     films = {
         "movieId": np.sort(names),
         "title": [f"Film {name} ({1950 + name % 70})" for name in np.sort(names)],
@@ -62,11 +70,16 @@ def steps(folder: Path, model: str) -> None:
 
     recommender = resolve(model)
     if not isinstance(recommender, ScoringRecommender):
-        raise SystemExit(f"{model!r} is not built in; choose itemknn, userknn, bm25 or mostpop")
+        raise SystemExit(
+            f"{model!r} is not built in; choose itemknn, userknn, bm25 or mostpop",
+        )
 
     def told(name: str, start: float) -> float:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(f"| {name} | {time.process_time() - start:.1f} | {peak:.2f} |", flush=True)
+        print(
+            f"| {name} | {time.process_time() - start:.1f} | {peak:.2f} |",
+            flush=True,
+        )
         return time.process_time()
 
     start = time.process_time()
@@ -82,22 +95,49 @@ def run(folder: Path, model: str) -> None:
     """Print what a whole run takes."""
     with tempfile.TemporaryDirectory() as cache:
         command = [
-            *(sys.executable, "-m", "pytest", "--pyargs", "pytest_recsys_mt.suites.metamorphic"),
-            *("-q", "-p", "no:cacheprovider", "-k", "not elsewhere", "--recsys-users=400"),
-            *(f"--recsys-data={folder}", f"--recsys-model={model}", "--recsys-candidates=0"),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "--pyargs",
+                "pytest_recsys_mt.suites.metamorphic",
+            ),
+            *(
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-k",
+                "not elsewhere",
+                "--recsys-users=400",
+            ),
+            *(
+                f"--recsys-data={folder}",
+                f"--recsys-model={model}",
+                "--recsys-candidates=0",
+            ),
             f"--recsys-cache={cache}",
         ]
-        subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # verdicts may not hold
+        subprocess.run(
+            command,
+            check=False,
+            stdout=subprocess.DEVNULL,
+        )  # verdicts may not hold
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"| whole run | {used.ru_utime + used.ru_stime:.1f} | {used.ru_maxrss / 2**20:.2f} |")
+    print(
+        f"| whole run | {used.ru_utime + used.ru_stime:.1f} | {used.ru_maxrss / 2**20:.2f} |",
+    )
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="itemknn")
-    parser.add_argument("--make-only", action="store_true", help="write the files, and stop")
+    parser.add_argument(
+        "--make-only",
+        action="store_true",
+        help="write the files, and stop",
+    )
     options = parser.parse_args()
     folder: Path = options.folder.resolve()
     if not folder.exists():

@@ -1,12 +1,14 @@
-"""How often a league's intervals cover the true strengths, and what an adaptive choice of pairs saves.
+"""How often a league's intervals cover the true strengths, and what an adaptive choice
+of pairs saves.
 
     python -m benchmarks.league [--runs 200] [--users 100] [--gaps 0.25 0.5 1 2]
 
-Coverage: four systems, their true strengths half a logit apart, are compared by a judge that likes the list shown first
-by one logit. Intervals of 95 % come from a bootstrap over users, with and without a term for the place.
+Coverage: four systems, their true strengths half a logit apart, are compared by a judge
+that likes the list shown first by one logit. Intervals of 95 % come from a bootstrap
+over users, with and without a term for the place.
 
-Order: eight systems of equal gaps are put in order from all pairs, and from pairs chosen one after another. How often is
-the whole order right, after how many calls?
+Order: eight systems of equal gaps are put in order from all pairs, and from pairs
+chosen one after another. How often is the whole order right, after how many calls?
 """
 
 import argparse
@@ -22,8 +24,15 @@ DRAWS = 499
 PRIOR = 1.0
 
 
-def judged(strength: Floats, place: float, users: int, rng: np.random.Generator) -> Floats:
-    """All pairs of all users in both orders, ``(users, 2, m, m)``, as `arena.standings.Table.users`."""
+def judged(
+    strength: Floats,
+    place: float,
+    users: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """All pairs of all users in both orders, ``(users, 2, m, m)``, as
+    `arena.standings.Table.users`.
+    """
     players = len(strength)
     out = np.zeros((users, 2, players, players))
     for one, other in combinations(range(players), 2):
@@ -35,7 +44,14 @@ def judged(strength: Floats, place: float, users: int, rng: np.random.Generator)
     return out
 
 
-def covered(strength: Floats, bias: float, users: int, seed: int, *, place: bool) -> Floats:
+def covered(
+    strength: Floats,
+    bias: float,
+    users: int,
+    seed: int,
+    *,
+    place: bool,
+) -> Floats:
     """Which of the true strengths lie in their intervals."""
     rng = np.random.default_rng(seed)
     wins = judged(strength, bias, users, rng)
@@ -48,7 +64,13 @@ def covered(strength: Floats, bias: float, users: int, seed: int, *, place: bool
     return inside
 
 
-def by_pairs(strength: Floats, users: int, seed: int, *, adaptive: bool) -> tuple[bool, int]:
+def by_pairs(
+    strength: Floats,
+    users: int,
+    seed: int,
+    *,
+    adaptive: bool,
+) -> tuple[bool, int]:
     """Whether the order of all systems is right, and how many calls it took."""
     rng = np.random.default_rng(seed)
     wins = judged(strength, 0.0, users, rng)
@@ -71,7 +93,7 @@ def by_pairs(strength: Floats, users: int, seed: int, *, adaptive: bool) -> tupl
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--users", type=int, default=100)
     parser.add_argument("--gaps", type=float, nargs="*", default=[0.25, 0.5, 1.0, 2.0])
@@ -84,7 +106,10 @@ def main() -> None:
                 for seed in range(given.runs)
             ]
             told = "with" if place else "without"
-            print(f"bias {bias:g}, {told} the term: coverage {np.mean(inside):.3f}", flush=True)
+            print(
+                f"bias {bias:g}, {told} the term: coverage {np.mean(inside):.3f}",
+                flush=True,
+            )
     rng = np.random.default_rng(0)
     for gap in given.gaps:
         strength = gap * (rng.permutation(8) - 3.5)
@@ -95,7 +120,10 @@ def main() -> None:
             ]
             right, calls = (np.mean(each) for each in zip(*runs, strict=True))
             told = "adaptive" if adaptive else "all pairs"
-            print(f"gap {gap:g}, {told}: right {right:.3f}, calls {calls:,.0f}", flush=True)
+            print(
+                f"gap {gap:g}, {told}: right {right:.3f}, calls {calls:,.0f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""How often the promises of the training suite are kept by sound recommenders, over many seeds of a run.
+"""How often the promises of the training suite are kept by sound recommenders, over
+many seeds of a run.
 
     python -m benchmarks.learning [--seeds 100] [--users 200] [RELATION ...]
 
-Prints Markdown, one line for each recommender and relation: how many seeds gave each verdict, and the largest effect.
-The seed of a run draws its users, the changes of the data, and the seeds of the fits.
+Prints Markdown, one line for each recommender and relation: how many seeds gave each
+verdict, and the largest effect. The seed of a run draws its users, the changes of the
+data, and the seeds of the fits.
 """
 
 import argparse
@@ -26,7 +28,9 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict.verdict import Verdict
 
-_SUITE = Path(__file__).resolve().parents[1] / "suites" / "training" / "test_same_data.py"
+_SUITE = (
+    Path(__file__).resolve().parents[1] / "suites" / "training" / "test_same_data.py"
+)
 _MARGIN = thresholds(str(_SUITE), "margin")
 
 SAME = (
@@ -63,7 +67,9 @@ class Plain:
 
 
 class Sampling(Plain):
-    """ItemKNN on half of the rows, drawn by the seed and the place of a row: another order draws other rows."""
+    """ItemKNN on half of the rows, drawn by the seed and the place
+    of a row: another order draws other rows.
+    """
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn from half of the rows."""
@@ -72,7 +78,12 @@ class Sampling(Plain):
         super().fit(dataset.replace(interactions=kept), seed)
 
 
-def verdict_of(make: type[Plain], relation: Transformation, seed: int, users: int) -> Verdict:
+def verdict_of(
+    make: type[Plain],
+    relation: Transformation,
+    seed: int,
+    users: int,
+) -> Verdict:
     """The verdict of one run.
 
     Args:
@@ -83,7 +94,9 @@ def verdict_of(make: type[Plain], relation: Transformation, seed: int, users: in
     """
     margin = _MARGIN["same_data" if relation in SAME else "little"]
     with tempfile.TemporaryDirectory() as folder:
-        recsys = recsys_of(make, make.__name__, seed, users, Path(folder)).using(refits=True)
+        recsys = recsys_of(make, make.__name__, seed, users, Path(folder)).using(
+            refits=True,
+        )
         return oracles.same_ranking(recsys.run(), recsys.run(relation), margin=margin)
 
 
@@ -96,21 +109,29 @@ def lines(chosen: Sequence[Transformation], seeds: int, users: int) -> Iterator[
             found = [verdict_of(make, relation, seed, users) for seed in range(seeds)]
             count = Counter(one.status for one in found)
             largest = max(one.estimate or 0.0 for one in found)
-            floor = float(np.mean([1.0 if one.floor is None else one.floor for one in found]))
-            numbers = " | ".join(str(count[s]) for s in ("holds", "inconclusive", "violated"))
+            floor = float(
+                np.mean([1.0 if one.floor is None else one.floor for one in found]),
+            )
+            numbers = " | ".join(
+                str(count[s]) for s in ("holds", "inconclusive", "violated")
+            )
             yield f"| {make.__name__} | `{relation.name}` | {numbers} | {largest:.3f} | {floor:.2f} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="How sound recommenders fare in the training suite."
+        description="How sound recommenders fare in the training suite.",
     )
     parser.add_argument("--seeds", type=int, default=100, help="runs of each")
     parser.add_argument("--users", type=int, default=200, help="most users of a run")
     parser.add_argument("relations", nargs="*", help="names; all without any")
     options = parser.parse_args()
     every = (*SAME, *LITTLE)
-    chosen = [each for each in every if not options.relations or each.name in options.relations]
+    chosen = [
+        each
+        for each in every
+        if not options.relations or each.name in options.relations
+    ]
     for line in lines(chosen, options.seeds, options.users):
         print(line, flush=True)
 

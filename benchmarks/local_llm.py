@@ -1,15 +1,19 @@
-"""How fast local models answer: in batches as `HFModel` asks, and in the ways of other libraries.
+"""How fast local models answer: in batches as `HFModel` asks, and in the ways of other
+libraries.
 
-    python -m benchmarks.local_llm [--users 2] [--k 5] [--max-tokens 64] [--temperature 0] [--rounds 3]
-    python -m benchmarks.local_llm --card [--prompts 2000] [--one-at-a-time 20]
+    python -m benchmarks.local_llm [--users 2] [--k 5] [--max-tokens 64] [--temperature
+    0] [--rounds 3] python -m benchmarks.local_llm --card [--prompts 2000]
+    [--one-at-a-time 20]
 
-The first asks what the first look of a suite asks: for each user the question, twice, and three
-changes of it, twice. The ways take turns; the processor time of each is the median of the rounds, with
-its threads. The model is SmolLM2-135M-Instruct in float32 (llama.cpp reads the same numbers), or that
-of `--model`. All but `generate_batch`, which knows no stopping criteria, end an answer with its k-th line.
+The first asks what the first look of a suite asks: for each user the question, twice,
+and three changes of it, twice. The ways take turns; the processor time of each is the
+median of the rounds, with its threads. The model is SmolLM2-135M-Instruct in float32
+(llama.cpp reads the same numbers), or that of `--model`. All but `generate_batch`,
+which knows no stopping criteria, end an answer with its k-th line.
 
-The second measures prompts of about 600 tokens, 8 to 64 out, on a model of the shape of Llama 3 8B
-with random weights in bfloat16, against the matrix products that the card does in the same run.
+The second measures prompts of about 600 tokens, 8 to 64 out, on a model of the shape of
+Llama 3 8B with random weights in bfloat16, against the matrix products that the card
+does in the same run.
 """
 
 import argparse
@@ -21,7 +25,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.local_llm_ways import Way, continuous_batching, llamacpp, padded_generate
+from benchmarks.local_llm_ways import (
+    Way,
+    continuous_batching,
+    llamacpp,
+    padded_generate,
+)
 from pytest_recsys_mt.llm.local import batches, decoding
 from pytest_recsys_mt.llm.local.decoding import Writing
 from pytest_recsys_mt.llm.local.hf_model import BATCH_TOKENS, HFModel
@@ -39,11 +48,17 @@ LLAMA_3_8B: dict[str, Any] = {
 
 
 def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
-    """The prompts of a first look: a question and three changes of it for each user, each twice."""
+    """The prompts of a first look: a question and three
+    changes of it for each user, each twice.
+    """
     from pytest_recsys_mt.datasets import load
     from pytest_recsys_mt.engine.cases import Split
     from pytest_recsys_mt.llm.recommender import LLMRecommender
-    from pytest_recsys_mt.relations import paraphrase_task, random_words, shuffle_candidates
+    from pytest_recsys_mt.relations import (
+        paraphrase_task,
+        random_words,
+        shuffle_candidates,
+    )
     from pytest_recsys_mt.requests.design import Design
     from pytest_recsys_mt.requests.seeds import generator
 
@@ -53,12 +68,18 @@ def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
     recommender = LLMRecommender(_Silent(), template)
     recommender.fit(split.training, 0)
     prompts: list[Prompt] = []
-    for number, change in enumerate((None, shuffle_candidates, random_words(), paraphrase_task)):
+    for number, change in enumerate(
+        (None, shuffle_candidates, random_words(), paraphrase_task),
+    ):
         for replicate in range(2):
             for case in cases:
                 request = case.request.replace(replicate=2 * number + replicate)
                 if change is not None:
-                    request = change(request, generator(0, case.request.user, str(number)), world)
+                    request = change(
+                        request,
+                        generator(0, case.request.user, str(number)),
+                        world,
+                    )
                 prompts.append(replace(recommender.render(request), seed=len(prompts)))
     return prompts
 
@@ -82,7 +103,9 @@ def compare(ways: Mapping[str, Way], rounds: int) -> dict[str, float]:
             print(f"  {name:<28}{spent[name][-1]:>9.1f} s", flush=True)
     medians = {name: statistics.median(seconds) for name, seconds in spent.items()}
     first = next(iter(ways))
-    print(f"{'':<30}{'seconds':>9}{'prompts/s':>11}{'times ours':>12}{'same texts':>12}")
+    print(
+        f"{'':<30}{'seconds':>9}{'prompts/s':>11}{'times ours':>12}{'same texts':>12}",
+    )
     for name, seconds in medians.items():
         pairs = zip(texts[name], texts[first], strict=True)
         # One that stops later goes on after the same text.
@@ -90,7 +113,7 @@ def compare(ways: Mapping[str, Way], rounds: int) -> dict[str, float]:
         count = len(texts[name])
         print(
             f"{name:<30}{seconds:>9.1f}{count / seconds:>11.3f}{seconds / medians[first]:>12.2f}"
-            f"{same:>9} of {count}"
+            f"{same:>9} of {count}",
         )
     return medians
 
@@ -106,7 +129,9 @@ def peak(device: str, dtype: Any, size: int) -> float:
     """Floating-point operations a second of a plain matrix product, the best of some."""
     import torch
 
-    left, right = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    left, right = (
+        torch.randn(size, size, device=device, dtype=dtype) for _ in range(2)
+    )
     best = float("inf")
     for _ in range(10):
         _wait(device)
@@ -137,7 +162,11 @@ class Lengths(Writing):
 
 
 def card(
-    prompts: int, alone: int, sizes: dict[str, Any], read: int, product: int
+    prompts: int,
+    alone: int,
+    sizes: dict[str, Any],
+    read: int,
+    product: int,
 ) -> dict[str, float]:
     """Measure reading and writing on random weights; gives rates by name.
 
@@ -162,16 +191,23 @@ def card(
     vocabulary = sizes["vocab_size"]
     asked = [
         tuple(
-            rng.randrange(3, vocabulary) for _ in range(rng.randint(read * 5 // 6, read * 7 // 6))
+            rng.randrange(3, vocabulary)
+            for _ in range(rng.randint(read * 5 // 6, read * 7 // 6))
         )
         for _ in range(prompts)
     ]
     most = [rng.randint(8, 64) for _ in asked]
-    weights = sum(p.numel() for p in network.parameters()) - vocabulary * sizes["hidden_size"]
+    weights = (
+        sum(p.numel() for p in network.parameters()) - vocabulary * sizes["hidden_size"]
+    )
     tokens = sum(map(len, asked))
     how = Lengths(64, frozenset(), str)
 
-    def answering(of: Sequence[tuple[int, ...]], rows: int | None, lengths: Sequence[int]) -> int:
+    def answering(
+        of: Sequence[tuple[int, ...]],
+        rows: int | None,
+        lengths: Sequence[int],
+    ) -> int:
         written = 0
         plan = batches.plan(of, 64, tokens=BATCH_TOKENS[device], most=rows, apart=False)
         with torch.inference_mode():
@@ -187,7 +223,7 @@ def card(
     answering(asked[:4], None, ones)
     figures: dict[str, float] = {"peak TFLOP/s": limit / 1e12}
     print(
-        f"{device}: {limit / 1e12:.2f} TFLOP/s in {dtype}; {weights / 1e6:.1f} million weights a token"
+        f"{device}: {limit / 1e12:.2f} TFLOP/s in {dtype}; {weights / 1e6:.1f} million weights a token",
     )
     few = asked[:alone]
     for name, of, rows in (("in batches", asked, None), ("one at a time", few, 1)):
@@ -208,13 +244,15 @@ def card(
         )
     if device == "cuda":
         figures["peak memory, GiB"] = torch.cuda.max_memory_allocated() / 2**30
-        print(f"{torch.cuda.get_device_name()}, {figures['peak memory, GiB']:.1f} GiB at most")
+        print(
+            f"{torch.cuda.get_device_name()}, {figures['peak memory, GiB']:.1f} GiB at most",
+        )
     print(f"{prompts} prompts, {tokens} tokens")
     return figures
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--card", action="store_true")
     parser.add_argument("--prompts", type=int, default=2000)
     parser.add_argument("--one-at-a-time", type=int, default=20)
@@ -223,7 +261,10 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=64)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--model", help="a folder; without it SmolLM2, and llama.cpp too")
+    parser.add_argument(
+        "--model",
+        help="a folder; without it SmolLM2, and llama.cpp too",
+    )
     given = parser.parse_args()
     if given.card:
         card(given.prompts, given.one_at_a_time, LLAMA_3_8B, read=600, product=8192)
@@ -239,7 +280,7 @@ def main() -> None:
     prompts = planned(given.users, given.k)
     version = importlib.metadata.version
     print(
-        f"{len(prompts)} prompts; transformers {version('transformers')}, torch {version('torch')}"
+        f"{len(prompts)} prompts; transformers {version('transformers')}, torch {version('torch')}",
     )
     ways = {
         "HFModel": lambda: [answer.text or "" for answer in model.complete(prompts)],

@@ -19,12 +19,20 @@ Way = Callable[[], list[str]]
 
 
 def padded_generate(model: HFModel, prompts: Sequence[Prompt]) -> Way:
-    """The library's way: one padded ``generate`` a batch, sorted by length, of the size that ours may have."""
+    """The library's way: one padded ``generate`` a batch, sorted
+    by length, of the size that ours may have.
+    """
     import torch
 
     local = model._local
     tokens = [local.encode(prompt.messages) for prompt in prompts]
-    how = Writing(model.max_tokens, local.ends, local.decode, model.temperature, model.top_p)
+    how = Writing(
+        model.max_tokens,
+        local.ends,
+        local.decode,
+        model.temperature,
+        model.top_p,
+    )
     order = sorted(range(len(prompts)), key=lambda place: -len(tokens[place]))
     size = BATCH_TOKENS["cpu"] // (len(tokens[order[0]]) + model.max_tokens)
 
@@ -34,20 +42,28 @@ def padded_generate(model: HFModel, prompts: Sequence[Prompt]) -> Way:
             batch = order[start : start + size]
             longest = len(tokens[batch[0]])
             pads = [longest - len(tokens[place]) for place in batch]
-            rows = [[0] * pad + [*tokens[place]] for pad, place in zip(pads, batch, strict=True)]
+            rows = [
+                [0] * pad + [*tokens[place]]
+                for pad, place in zip(pads, batch, strict=True)
+            ]
             over = Over(longest, [prompts[place].k for place in batch], how)
             sampling = how.sampling([prompts[place].seed for place in batch])
             with torch.inference_mode():
                 output = local.network.generate(
                     input_ids=torch.tensor(rows),
                     attention_mask=torch.tensor(
-                        [[0] * pad + [1] * (longest - pad) for pad in pads]
+                        [[0] * pad + [1] * (longest - pad) for pad in pads],
                     ),
                     max_new_tokens=model.max_tokens,
                     logits_processor=[] if sampling is None else [sampling],
                     stopping_criteria=[over],
                 )
-            for place, written, end in zip(batch, output[:, longest:], over.ends, strict=True):
+            for place, written, end in zip(
+                batch,
+                output[:, longest:],
+                over.ends,
+                strict=True,
+            ):
                 texts[place] = local.decode(written[:end].tolist())
         return texts
 
@@ -67,7 +83,9 @@ def continuous_batching(model: HFModel, prompts: Sequence[Prompt]) -> Way:
             inputs=tokens,
             max_new_tokens=model.max_tokens,
             continuous_batching_config=config(
-                page_size=page, num_blocks=pages, max_batch_tokens=2048
+                page_size=page,
+                num_blocks=pages,
+                max_batch_tokens=2048,
             ),
         )
         failed = [answer.error for answer in done.values() if answer.error]
@@ -81,8 +99,15 @@ def continuous_batching(model: HFModel, prompts: Sequence[Prompt]) -> Way:
 
 
 @contextmanager
-def llamacpp(gguf: Path, model: HFModel, prompts: Sequence[Prompt], slots: int) -> Iterator[Way]:
-    """llama.cpp's server in this process, with slots that share its batches and its own prompt cache."""
+def llamacpp(
+    gguf: Path,
+    model: HFModel,
+    prompts: Sequence[Prompt],
+    slots: int,
+) -> Iterator[Way]:
+    """llama.cpp's server in this process, with slots that
+    share its batches and its own prompt cache.
+    """
     xllamacpp: Any = importlib.import_module("xllamacpp")
     tokens = [list(model._local.encode(prompt.messages)) for prompt in prompts]
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +116,12 @@ def llamacpp(gguf: Path, model: HFModel, prompts: Sequence[Prompt], slots: int) 
         params.n_ctx = slots * (max(map(len, tokens)) + model.max_tokens + 1)
         params.n_parallel = slots
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-        params.hostnames, params.port, params.warmup, params.verbosity = ["127.0.0.1"], 0, False, -1
+        params.hostnames, params.port, params.warmup, params.verbosity = (
+            ["127.0.0.1"],
+            0,
+            False,
+            -1,
+        )
         server = xllamacpp.Server(params)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -118,17 +148,25 @@ def llamacpp(gguf: Path, model: HFModel, prompts: Sequence[Prompt], slots: int) 
 
 
 def float32(gguf: Path, target: Path) -> Path:
-    """Write the numbers of a quantized GGUF file as float32, with llama.cpp's own package."""
+    """Write the numbers of a quantized GGUF file as
+    float32, with llama.cpp's own package.
+    """
     library: Any = importlib.import_module("gguf")
     reader = library.GGUFReader(gguf)
-    writer = library.GGUFWriter(target, reader.fields["general.architecture"].contents())
+    writer = library.GGUFWriter(
+        target,
+        reader.fields["general.architecture"].contents(),
+    )
     for field in reader.fields.values():
         if field.name != "general.architecture" and not field.name.startswith("GGUF."):
             value = 0 if field.name == "general.file_type" else field.contents()
             kind = field.types[0]
             many = kind == library.GGUFValueType.ARRAY
             writer.add_key_value(
-                field.name, value, kind, sub_type=field.types[-1] if many else None
+                field.name,
+                value,
+                kind,
+                sub_type=field.types[-1] if many else None,
             )
     for tensor in reader.tensors:
         numbers = library.dequantize(tensor.data, tensor.tensor_type)

@@ -1,13 +1,16 @@
-"""How long it takes to make all LRWorld questions, how that grows, and rules beside other miners.
+"""How long it takes to make all LRWorld questions, how that grows, and rules beside
+other miners.
 
     python -m benchmarks.lrworld [--shapes small 1m 25m] [--count 1000]
         [--yardstick ../with-mlxtend-and-pyfim/bin/python] [--limit 900]
 
-makes questions of every kind from simulated data of the shapes of MovieLens latest-small, 1M and 25M, each in a process
-of its own. Items have every attribute that a question can ask about. The exponent is the slope of log seconds over log
-interactions between one shape and the next. ``--yardstick`` names the interpreter of an environment that has mlxtend
-and pyfim, for the rules; a method that has not ended after ``--limit`` seconds is left out, and so is mlxtend where its
-table of candidates would not fit into the memory there is. Seconds are those of the processor, on one thread.
+makes questions of every kind from simulated data of the shapes of MovieLens
+latest-small, 1M and 25M, each in a process of its own. Items have every attribute that
+a question can ask about. The exponent is the slope of log seconds over log interactions
+between one shape and the next. ``--yardstick`` names the interpreter of an environment
+that has mlxtend and pyfim, for the rules; a method that has not ended after ``--limit``
+seconds is left out, and so is mlxtend where its table of candidates would not fit into
+the memory there is. Seconds are those of the processor, on one thread.
 """
 
 import argparse
@@ -50,7 +53,9 @@ YARDSTICK = Path(__file__).with_name("rules_yardstick.py")
 
 
 def simulate(users: int, items: int, interactions: int) -> Dataset:
-    """Histories with a Zipf-like popularity and a log-normal activity; items have every attribute."""
+    """Histories with a Zipf-like popularity and a log-normal
+    activity; items have every attribute.
+    """
     rng = np.random.default_rng(0)
     activity = np.cumsum(rng.lognormal(0, 1, users))
     popularity = np.cumsum(1 / (np.arange(items) + 20) ** 0.9)
@@ -61,16 +66,23 @@ def simulate(users: int, items: int, interactions: int) -> Dataset:
         item = np.searchsorted(popularity, rng.random(size) * popularity[-1])
         pairs = np.unique(np.concatenate([pairs, user * items + item]))
     pairs = rng.permutation(pairs)[:interactions]
-    names = [pd.Index([str(number) for number in range(count)]) for count in (users, items)]
+    names = [
+        pd.Index([str(number) for number in range(count)]) for count in (users, items)
+    ]
     frame = pd.DataFrame(
         {
             "user": pd.Categorical.from_codes(pairs // items, names[0]),
             "item": pd.Categorical.from_codes(pairs % items, names[1]),
             "rating": np.ones(interactions),
             "timestamp": np.arange(interactions),
-        }
+        },
     )
-    return Dataset("simulated", {name: _item(name) for name in names[1]}, frame, Scale())
+    return Dataset(
+        "simulated",
+        {name: _item(name) for name in names[1]},
+        frame,
+        Scale(),
+    )
 
 
 def _item(name: str) -> Item:
@@ -110,7 +122,9 @@ def rules(scratch: str) -> dict[str, Any]:
     items = tuple(Item(str(number)) for number in range(int(given["items"])))
     histories = Histories(items, given["columns"], given["starts"], 1)
     found, cost = measured(lambda: mine(histories, LEAST, LEAST))
-    rows = np.column_stack([found.antecedent, found.consequent, found.together]).astype(np.int64)
+    rows = np.column_stack([found.antecedent, found.consequent, found.together]).astype(
+        np.int64,
+    )
     np.save(Path(scratch, "ours.npy"), rows)
     return cost
 
@@ -118,7 +132,13 @@ def rules(scratch: str) -> dict[str, Any]:
 def elsewhere(*command: str, limit: float | None = None) -> dict[str, Any] | str:
     """What a process prints as JSON, or why it did not."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return f"not done after {limit:.0f} s"
     if done.returncode:
@@ -137,15 +157,26 @@ def compare(shape: str, yardstick: str, limit: float) -> None:
             starts=made.starts,
             items=np.array(len(made.items)),
         )
-        ours = elsewhere(sys.executable, "-m", "benchmarks.lrworld", "--only-rules", scratch)
+        ours = elsewhere(
+            sys.executable,
+            "-m",
+            "benchmarks.lrworld",
+            "--only-rules",
+            scratch,
+        )
         if isinstance(ours, str):
             print(f"{shape:6} ours: {ours}")
             return
         expected = np.load(Path(scratch, "ours.npy"))
-        print(f"{shape:6} {'ours':18} {ours['seconds']:8.2f} s {ours['mib']:8.0f} MiB", end="")
+        print(
+            f"{shape:6} {'ours':18} {ours['seconds']:8.2f} s {ours['mib']:8.0f} MiB",
+            end="",
+        )
         print(f"  {len(expected)} rules")
         for method in METHODS.get(shape, ()):
-            places = [str(Path(scratch, name)) for name in ("histories.npz", "theirs.npy")]
+            places = [
+                str(Path(scratch, name)) for name in ("histories.npz", "theirs.npy")
+            ]
             cost = elsewhere(yardstick, str(YARDSTICK), method, *places, limit=limit)
             if isinstance(cost, str):
                 print(f"{shape:6} {method:18} {cost}")
@@ -161,7 +192,7 @@ def compare(shape: str, yardstick: str, limit: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["small", "1m"])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--yardstick", metavar="PYTHON")
@@ -178,7 +209,13 @@ def main() -> None:
         return
     last: tuple[int, float] | None = None
     for shape in () if given.no_questions else given.shapes:
-        command = (sys.executable, "-m", "benchmarks.lrworld", "--only-questions", shape)
+        command = (
+            sys.executable,
+            "-m",
+            "benchmarks.lrworld",
+            "--only-questions",
+            shape,
+        )
         cost = elsewhere(*command, "--count", str(given.count))
         if isinstance(cost, str):
             raise SystemExit(f"{shape}: {cost}")

@@ -1,14 +1,18 @@
-"""Checks generated questions of LRWorld by another computation, in pandas, from the data alone.
+"""Checks generated questions of LRWorld by another computation, in pandas, from the
+data alone.
 
-    python -m benchmarks.lrworld_questions [--data mini PATH ...] [--count 200] [--seed 0] [--baselines]
+    python -m benchmarks.lrworld_questions [--data mini PATH ...] [--count 200] [--seed
+    0] [--baselines]
 
-makes questions of every kind from the embedded data, from each PATH, and from made-up data in the formats of
-Amazon, Netflix and Last.fm, by both ways of drawing wrong options. The made-up data have equal titles in
-several spellings, products that share a picture, missing facts, and titles in other scripts. Nothing of the
-generator is used to check: the right option must be right, each wrong one wrong, and no two may read alike.
-For the two kinds on embeddings, which no other computation can repeat, it checks what the options stand for:
-that they are new to the user, or do not show the item. It ends with 1 if a question is wrong. With
-``--baselines`` it prints what simple ways to answer reach on the questions of the named data instead.
+makes questions of every kind from the embedded data, from each PATH, and from made-up
+data in the formats of Amazon, Netflix and Last.fm, by both ways of drawing wrong
+options. The made-up data have equal titles in several spellings, products that share a
+picture, missing facts, and titles in other scripts. Nothing of the generator is used to
+check: the right option must be right, each wrong one wrong, and no two may read alike.
+For the two kinds on embeddings, which no other computation can repeat, it checks what
+the options stand for: that they are new to the user, or do not show the item. It ends
+with 1 if a question is wrong. With ``--baselines`` it prints what simple ways to answer
+reach on the questions of the named data instead.
 """
 
 import argparse
@@ -28,7 +32,13 @@ import pandas as pd
 from benchmarks.lrworld_worlds import WORLDS
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.suites.lrworld import BASELINES, Question, Settings, baselines, generate
+from pytest_recsys_mt.suites.lrworld import (
+    BASELINES,
+    Question,
+    Settings,
+    baselines,
+    generate,
+)
 
 LEAST, SHARE, SHOWN, EPSILON = 5, 0.01, 5, 1e-9
 FACTS = {
@@ -45,13 +55,17 @@ SENTENCES = {"logline": "logline", "image": "image_description", "next_item": ""
 
 
 def plain(text: str) -> str:
-    """Letters, digits and signs of vowels in lower case, without accents and with the article first."""
+    """Letters, digits and signs of vowels in lower case,
+    without accents and with the article first.
+    """
     text = re.sub(r"^(.*), (The|A|An)(?=$| \()", r"\2 \1", text.strip())
     folded = unicodedata.normalize("NFKC", text).casefold().replace("&", "and")
     split = unicodedata.normalize("NFD", folded)
     kept = "".join(c for c in split if not "\u0300" <= c <= "\u036f")
     letters = "".join(
-        c for c in unicodedata.normalize("NFC", kept) if unicodedata.category(c)[0] in "LNM"
+        c
+        for c in unicodedata.normalize("NFC", kept)
+        if unicodedata.category(c)[0] in "LNM"
     )
     return letters or "".join(folded.split())
 
@@ -76,7 +90,7 @@ class World:
             for key, item in dataset.items.items()
         }
         frame = dataset.interactions.assign(
-            label=dataset.interactions["item"].astype(str).map(label)
+            label=dataset.interactions["item"].astype(str).map(label),
         )
         frame = frame.drop_duplicates(["user", "label"], keep="last")
         self.sequence: dict[str, list[str]] = {}
@@ -100,7 +114,9 @@ class World:
                 for hint in hints:
                     self.by_text[f"{item.label}, {hint}" if hint else item.label] = name
         self.asked = [
-            name for name, who in self.users.items() if len(who) >= LEAST and name[0] != "\0"
+            name
+            for name, who in self.users.items()
+            if len(who) >= LEAST and name[0] != "\0"
         ]
         self.shown = {
             user: [name for name in labels if name[0] != "\0"]
@@ -117,7 +133,11 @@ class World:
 
     def told(self, name: str, attribute: str) -> list[str]:
         """What any item of a label has as an attribute."""
-        return [one for item in self.items[name] for one in values(item.attributes.get(attribute))]
+        return [
+            one
+            for item in self.items[name]
+            for one in values(item.attributes.get(attribute))
+        ]
 
 
 def cosine(one: set[str], other: set[str]) -> float:
@@ -130,7 +150,9 @@ def faults(world: World, question: Question) -> Iterator[str]:
     if len(set(forms)) < len(forms):
         yield "two options read alike"
     kind = question.measure
-    wrong = [text for place, text in enumerate(question.options) if place != question.answer]
+    wrong = [
+        text for place, text in enumerate(question.options) if place != question.answer
+    ]
     if kind in FACTS:
         yield from _fact(world, question, wrong)
     elif kind in SENTENCES:
@@ -162,7 +184,9 @@ def _similar_items(world: World, question: Question, wrong: list[str]) -> Iterat
     best = max(cosine(of, world.users[name]) for name in world.asked if name != target)
     if cosine(of, world.users[world.by_text[question.right]]) < best - EPSILON:
         yield "another item is more similar"
-    if any(cosine(of, world.users[world.by_text[text]]) > best - EPSILON for text in wrong):
+    if any(
+        cosine(of, world.users[world.by_text[text]]) > best - EPSILON for text in wrong
+    ):
         yield "a wrong option is as similar"
 
 
@@ -175,10 +199,16 @@ def _similar_users(world: World, question: Question, wrong: list[str]) -> Iterat
         of = world.own[target]
         best = max(cosine(of, world.own[user]) for user in asked if user != target)
         right = world.latest[world.labels(question.right.split("; "))]
-        if all(cosine(of, world.own[user]) < best - EPSILON for user in right if user != target):
+        if all(
+            cosine(of, world.own[user]) < best - EPSILON
+            for user in right
+            if user != target
+        ):
             reasons.append("another user is more similar")
         elif any(
-            cosine(of, world.own[user]) > best - EPSILON for users in others for user in users
+            cosine(of, world.own[user]) > best - EPSILON
+            for users in others
+            for user in users
         ):
             reasons.append("a wrong option is as similar")
         else:
@@ -225,7 +255,8 @@ def _preceded(world: World, target: str, history: list[str]) -> list[str]:
     return [
         user
         for user in world.users[target]
-        if world.shown[user][: world.shown[user].index(target)][-len(history) :] == history
+        if world.shown[user][: world.shown[user].index(target)][-len(history) :]
+        == history
     ]
 
 
@@ -233,7 +264,9 @@ def _next(world: World, question: Question, wrong: list[str]) -> Iterator[str]:
     attribute = SENTENCES[question.measure]
 
     def told(name: str) -> set[str]:
-        return {plain(one) for one in world.told(name, attribute)} if attribute else {name}
+        return (
+            {plain(one) for one in world.told(name, attribute)} if attribute else {name}
+        )
 
     target, answer = plain(question.evidence["label"]), plain(question.right)
     if answer not in told(target):
@@ -260,12 +293,24 @@ _KINDS = {
 }
 
 
-def check(name: str, dataset: Dataset, count: int, seed: int, wrong: Any) -> Counter[str]:
+def check(
+    name: str,
+    dataset: Dataset,
+    count: int,
+    seed: int,
+    wrong: Any,
+) -> Counter[str]:
     """Make the questions of a dataset, and print what is wrong with which."""
     world = World(dataset)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(wrong=wrong)
-        made = generate(dataset, count=count, seed=seed, settings=settings, folder=Path(folder))
+        made = generate(
+            dataset,
+            count=count,
+            seed=seed,
+            settings=settings,
+            folder=Path(folder),
+        )
     found: Counter[str] = Counter()
     for question in made.questions:
         found["questions"] += 1
@@ -288,7 +333,13 @@ def compare(name: str, dataset: Dataset, count: int, seed: int) -> None:
     for wrong in ("uniform", "popular"):
         with tempfile.TemporaryDirectory() as folder:
             settings = Settings(wrong=wrong)
-            made = generate(dataset, count=count, seed=seed, settings=settings, folder=Path(folder))
+            made = generate(
+                dataset,
+                count=count,
+                seed=seed,
+                settings=settings,
+                folder=Path(folder),
+            )
         kinds: dict[str, list[Question]] = defaultdict(list)
         for question in made.questions:
             kinds[question.measure].append(question)
@@ -297,17 +348,24 @@ def compare(name: str, dataset: Dataset, count: int, seed: int) -> None:
     for kind, row in found["uniform"].items():
         matched = found["popular"].get(kind, {})
         last = " | ".join(
-            f"{matched[way]:.3f}" if way in matched else "-" for way in ("popularity", "shortest")
+            f"{matched[way]:.3f}" if way in matched else "-"
+            for way in ("popularity", "shortest")
         )
-        print(f"| `{kind}` | {' | '.join(f'{row[way]:.3f}' for way in BASELINES)} | {last} |")
+        print(
+            f"| `{kind}` | {' | '.join(f'{row[way]:.3f}' for way in BASELINES)} | {last} |",
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--data", nargs="+", default=["mini"], metavar="NAME|PATH")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--baselines", action="store_true", help="what simple ways reach")
+    parser.add_argument(
+        "--baselines",
+        action="store_true",
+        help="what simple ways reach",
+    )
     given = parser.parse_args()
     if given.baselines:
         for name in given.data:
@@ -320,7 +378,9 @@ def main() -> None:
             datasets[f"made-up {name}"] = load(make(Path(scratch) / name, given.seed))
         for name, dataset in datasets.items():
             titles = pd.Series([plain(item.label) for item in dataset.items.values()])
-            print(f"{name}: {int(titles.duplicated().sum())} items of a label that another one has")
+            print(
+                f"{name}: {int(titles.duplicated().sum())} items of a label that another one has",
+            )
             for wrong in ("uniform", "popular"):
                 total += check(name, dataset, given.count, given.seed, wrong)
     print(f"{total['questions']} questions, {total['wrong']} wrong")

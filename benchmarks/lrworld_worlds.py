@@ -1,7 +1,9 @@
-"""Made-up data in the official formats of Amazon, Netflix and Last.fm, as awkward as real ones.
+"""Made-up data in the official formats of Amazon, Netflix and Last.fm, as awkward as
+real ones.
 
-Every fifth item has the title of another one, in another spelling; every seventh lacks its facts; titles are in
-seven scripts; products share pictures, so that their descriptions are equal.
+Every fifth item has the title of another one, in another spelling; every seventh lacks
+its facts; titles are in seven scripts; products share pictures, so that their
+descriptions are equal.
 """
 
 import gzip
@@ -49,12 +51,16 @@ def titles(seed: int) -> dict[int, str]:
             if twin.startswith("The "):
                 found[item] = f"{twin.removeprefix('The ')}, The"
             else:
-                found[item] = (twin.upper(), twin.replace(" ", "-"), f"{twin}!")[item % 3]
+                found[item] = (twin.upper(), twin.replace(" ", "-"), f"{twin}!")[
+                    item % 3
+                ]
     return found
 
 
 def interactions(seed: int) -> list[tuple[int, int, int, int]]:
-    """User, item, rating, time: tastes, a long tail of popularity, and short and long histories."""
+    """User, item, rating, time: tastes, a long tail of
+    popularity, and short and long histories.
+    """
     rng = np.random.default_rng([seed, 2])
     rows = []
     for user in range(1, USERS + 1):
@@ -63,7 +69,12 @@ def interactions(seed: int) -> list[tuple[int, int, int, int]]:
         size = int(np.clip(rng.lognormal(2.6, 0.5), 4, 60))
         own = rng.choice(ITEMS, size, replace=False, p=weights / weights.sum()) + 1
         rows += [
-            (user, int(item), int(rng.integers(1, 6)), 1_200_000_000 + 86_400 * (70 * user + place))
+            (
+                user,
+                int(item),
+                int(rng.integers(1, 6)),
+                1_200_000_000 + 86_400 * (70 * user + place),
+            )
             for place, item in enumerate(own)
         ]
     return rows
@@ -81,7 +92,10 @@ def _pictures(folder: Path, names: Mapping[int, str]) -> None:
         for item, name in names.items()
         if known(item)
     ]
-    (folder / "image_descriptions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "image_descriptions.jsonl").write_text(
+        "\n".join(lines) + "\n",
+        encoding="utf-8",
+    )
 
 
 def amazon(folder: Path, seed: int) -> Path:
@@ -113,7 +127,9 @@ def amazon(folder: Path, seed: int) -> Path:
 
 
 def netflix(folder: Path, seed: int) -> Path:
-    """Ratings by film and day, titles, and the list of films with directors, cast and loglines."""
+    """Ratings by film and day, titles, and the list of
+    films with directors, cast and loglines.
+    """
     folder.mkdir()
     named = titles(seed)
     years = {item: 1960 + (item - (item % 5 == 0)) % 60 for item in named}
@@ -126,7 +142,7 @@ def netflix(folder: Path, seed: int) -> Path:
         day = datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
         lines.setdefault(item, []).append(f"{user},{rating},{day}\n")
     (folder / "combined_data_1.txt").write_text(
-        "".join(f"{item}:\n{''.join(lines[item])}" for item in sorted(lines))
+        "".join(f"{item}:\n{''.join(lines[item])}" for item in sorted(lines)),
     )
     header = "show_id,type,title,director,cast,country,date_added,release_year,rating,duration"
     films = [f"{header},listed_in,description\n"]
@@ -136,7 +152,7 @@ def netflix(folder: Path, seed: int) -> Path:
             genres = f"{GENRES[item % 8]}, {GENRES[(item * 3) % 8]}"
             films.append(
                 f's{item},Movie,"{title}",{PEOPLE[item % 20]},"{cast}",,,{years[item]},,,"{genres}",'
-                f"Someone loses {item // 2} things.\n"
+                f"Someone loses {item // 2} things.\n",
             )
     (folder / "netflix_titles.csv").write_text("".join(films), encoding="utf-8")
     _pictures(folder, {item: str(item) for item in named})
@@ -165,7 +181,10 @@ def lastfm(folder: Path, seed: int) -> Path:
                 if known(item)
             ),
         ],
-        "tags.dat": ["tagID\ttagValue", *(f"{n}\t{tag}" for n, tag in enumerate(GENRES))],
+        "tags.dat": [
+            "tagID\ttagValue",
+            *(f"{n}\t{tag}" for n, tag in enumerate(GENRES)),
+        ],
     }
     for name, lines in tables.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")

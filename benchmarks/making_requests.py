@@ -2,9 +2,10 @@
 
     python -m benchmarks.making_requests [--items 350 9724 60000] [--rounds 5]
 
-Simulated users with 60 ratings each. Measured are the sampled users' own requests (20 candidates, and the
-whole catalogue), what the shipped relations make of them, and the keys of the calls: processor time a
-request, the median of rounds over the sizes in turn, the first round left out.
+Simulated users with 60 ratings each. Measured are the sampled users' own requests (20
+candidates, and the whole catalogue), what the shipped relations make of them, and the
+keys of the calls: processor time a request, the median of rounds over the sizes in
+turn, the first round left out.
 """
 
 import argparse
@@ -36,10 +37,17 @@ def dataset(items: int) -> Dataset:
     rows = []
     for user in range(USERS):
         chosen = rng.choice(items, RATINGS, replace=False, p=weight / weight.sum())
-        rows += [(f"u{user}", f"i{item}", 1 + item % 5, at) for at, item in enumerate(chosen)]
+        rows += [
+            (f"u{user}", f"i{item}", 1 + item % 5, at) for at, item in enumerate(chosen)
+        ]
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
     films = {
-        f"i{item}": Item(f"i{item}", f"Film {item}", 1950 + item % 70, {"genres": ("Drama",)})
+        f"i{item}": Item(
+            f"i{item}",
+            f"Film {item}",
+            1950 + item % 70,
+            {"genres": ("Drama",)},
+        )
         for item in range(items)
     }
     return Dataset(f"{items} items", films, frame, Scale(1, 5))
@@ -49,7 +57,11 @@ def measured(data: Dataset) -> Iterator[tuple[str, float, int]]:
     """What is made, the seconds it takes, and the number of requests."""
     subject = RecommenderSubject(MostPop(), "most popular")
     subject.fit(data, 0)
-    usual = [each for name in relations.__all__ for each in usual_of(getattr(relations, name))]
+    usual = [
+        each
+        for name in relations.__all__
+        for each in usual_of(getattr(relations, name))
+    ]
     usual = [each for each in usual if each.training is None]
     split = Split(data, 0)
     for name, design in (
@@ -80,7 +92,9 @@ def measured(data: Dataset) -> Iterator[tuple[str, float, int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What a request costs before it is asked.")
+    parser = argparse.ArgumentParser(
+        description="What a request costs before it is asked.",
+    )
     parser.add_argument("--items", type=int, nargs="+", default=[350, 9724, 60000])
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -2,8 +2,9 @@
 
     python -m benchmarks.monitor [--rows 1000]
 
-Prints Markdown, in minutes on one core. Effects of users are drawn, the bets are the product's own
-(`pytest_recsys_mt.oracles.statistics.breaks`). A break comes after 30 nights.
+Prints Markdown, in minutes on one core. Effects of users are drawn, the bets are the
+product's own (`pytest_recsys_mt.oracles.statistics.breaks`). A break comes after 30
+nights.
 """
 
 import argparse
@@ -36,20 +37,29 @@ DRAWN = (
 )
 
 Effects = Callable[[Generator, Sequence[float], int, int], Floats]
-"""Of the users of some rows, whose mean on each night is given, ``(rows, nights, users)``."""
+"""Of the users of some rows, whose mean on each night
+is given, ``(rows, nights, users)``.
+"""
 
 
 def fresh(draw: Draw) -> Effects:
     """Other users every night."""
 
-    def effects(rng: Generator, means: Sequence[float], users: int, rows: int) -> Floats:
+    def effects(
+        rng: Generator,
+        means: Sequence[float],
+        users: int,
+        rows: int,
+    ) -> Floats:
         return np.stack([draw(rng, (rows, users), mean) for mean in means], axis=1)
 
     return effects
 
 
 def same(rng: Generator, means: Sequence[float], users: int, rows: int) -> Floats:
-    """The same users every night, each with a level of its own (sd .08) and noise (sd .09)."""
+    """The same users every night, each with a level of
+    its own (sd .08) and noise (sd .09).
+    """
     level = 0.08 * rng.standard_normal((rows, 1, users))
     noise = 0.09 * rng.standard_normal((rows, len(means), users))
     return np.clip(np.array(means)[:, None] + level + noise, LOW, HIGH)
@@ -77,11 +87,17 @@ def until_clear(effects: Floats, family: int = 1) -> Floats:
 
 
 def on_changes(effects: Floats) -> Floats:
-    """What bets on the changes of the same users win each night: ``(stakes, nights, rows)``."""
-    before = np.cumsum(effects, axis=1)[:, :-1] / np.arange(1, effects.shape[1])[:, None]
+    """What bets on the changes of the same users win each
+    night: ``(stakes, nights, rows)``.
+    """
+    before = (
+        np.cumsum(effects, axis=1)[:, :-1] / np.arange(1, effects.shape[1])[:, None]
+    )
     limits = before + MARGIN
     won = log_growth(effects[:, 1:] - limits, limits.max(axis=-1) - LOW)
-    first = np.zeros_like(won[:, :, :1])  # there is nothing to compare the first night with
+    first = np.zeros_like(
+        won[:, :, :1],
+    )  # there is nothing to compare the first night with
     return np.concatenate([first, won], axis=2).swapaxes(1, 2)
 
 
@@ -118,11 +134,16 @@ def alarms(found: Floats, family: int = 1) -> Floats:
 
 
 def delays(found: Floats, family: int = 1) -> tuple[str, ...]:
-    """Nights from a break to the alarm, both counted: median, nine tenths; alarms before it in %."""
+    """Nights from a break to the alarm, both counted:
+    median, nine tenths; alarms before it in %.
+    """
     nights = alarms(found, family)
     late = np.where(nights > GOOD, nights - GOOD, 1.0)
     middle, most = (np.quantile(late, share, method="higher") for share in (0.5, 0.9))
-    told = (f"{each:.0f}" if np.isfinite(each) else f"over {AFTER}" for each in (middle, most))
+    told = (
+        f"{each:.0f}" if np.isfinite(each) else f"over {AFTER}"
+        for each in (middle, most)
+    )
     return (*told, f"{100 * (nights <= GOOD).mean():.1f}")
 
 
@@ -152,12 +173,22 @@ def with_a_break(rows: int) -> Iterator[str]:
         designs: list[tuple[str, Callable[[Floats], Floats], int]] = [
             *((str(users), on_values, users) for users in (25, 50, 100, USERS)),
             (f"{most}, until clear", until_clear, USERS),
-            (f"{most}, until clear among {FAMILY}", partial(until_clear, family=FAMILY), USERS),
+            (
+                f"{most}, until clear among {FAMILY}",
+                partial(until_clear, family=FAMILY),
+                USERS,
+            ),
         ]
         for told, bets, users in designs:
             found = evidence(draw, bets, means, users, rows)
             lines.append((name, told, *delays(found), *delays(found, FAMILY)[:2]))
-    head = ("median", "9 of 10", "alarm before, %", f"median of {FAMILY}", f"9 of 10 of {FAMILY}")
+    head = (
+        "median",
+        "9 of 10",
+        "alarm before, %",
+        f"median of {FAMILY}",
+        f"9 of 10 of {FAMILY}",
+    )
     yield from table(("effects", "users a night", *head), lines)
     yield (
         f"1 is the first night of the break. Until clear: a night asks no more users once its own verdict is. The last two columns are for a verdict among {FAMILY}, whose "
@@ -172,24 +203,49 @@ def of_the_same(rows: int) -> Iterator[str]:
     yield ""
     flat, small, large = [MARGIN] * NIGHTS, [0.0] * GOOD + [MARGIN] * AFTER, [0.0] * GOOD + [2 * MARGIN] * AFTER  # fmt: skip
     naive, calm, at = (
-        interval(int(np.isfinite(alarms(evidence(same, bets, means, USERS, rows))).sum()), rows)
+        interval(
+            int(np.isfinite(alarms(evidence(same, bets, means, USERS, rows))).sum()),
+            rows,
+        )
         for bets, means in ((on_values, flat), (on_changes, flat), (on_changes, small))
     )
     median, most, _ = delays(evidence(same, on_changes, large, USERS, rows))
     yield from table(
-        ("nights", "bets on", "rows with any alarm, %", "nights to the alarm, median (9 of 10)"),
+        (
+            "nights",
+            "bets on",
+            "rows with any alarm, %",
+            "nights to the alarm, median (9 of 10)",
+        ),
         [
-            ("no break, mean at the margin", "values, as if users were fresh", naive, "–"),
+            (
+                "no break, mean at the margin",
+                "values, as if users were fresh",
+                naive,
+                "–",
+            ),
             ("no break, mean at the margin", "changes (`--change`)", calm, "–"),
             ("a change of exactly the margin", "changes (`--change`)", at, "–"),
-            ("a change of twice the margin", "changes (`--change`)", "", f"{median} ({most})"),
+            (
+                "a change of twice the margin",
+                "changes (`--change`)",
+                "",
+                f"{median} ({most})",
+            ),
         ],
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="False alarms and delays of the monitor.")
-    parser.add_argument("--rows", type=int, default=1_000, help="of nights, for each line")
+    parser = argparse.ArgumentParser(
+        description="False alarms and delays of the monitor.",
+    )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=1_000,
+        help="of nights, for each line",
+    )
     options = parser.parse_args()
     for part in (without_a_break, with_a_break, of_the_same):
         for line in part(options.rows):

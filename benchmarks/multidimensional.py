@@ -3,7 +3,8 @@
     pytest suites/multidimensional --recsys-model=bm25 --recsys-json=bm25.json
     python -m benchmarks.multidimensional bm25.json ...
 
-One column a recommender: every benchmark value with its bounds, and the curves of the sweeps.
+One column a recommender: every benchmark value with its bounds, and the curves of the
+sweeps.
 """
 
 import argparse
@@ -17,15 +18,24 @@ Row = Mapping[str, Any]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Print the tables of some records.")
-    parser.add_argument("records", nargs="+", type=Path, help="written by --recsys-json")
+    parser.add_argument(
+        "records",
+        nargs="+",
+        type=Path,
+        help="written by --recsys-json",
+    )
     paths = parser.parse_args(arguments).records
     rows = [
-        row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))["results"]
+        row
+        for path in paths
+        for row in json.loads(path.read_text(encoding="utf-8"))["results"]
     ]
     models = list(dict.fromkeys(row["model"] for row in rows if row["model"]))
     print(table(["measure", *models], _lines(_values(rows), models)))
     for title, lines in _curves(rows).items():
-        places = list(dict.fromkeys(place for points in lines.values() for place in points))
+        places = list(
+            dict.fromkeys(place for points in lines.values() for place in points),
+        )
         shown = [
             [model, *(points.get(place, "–") for place in places)]
             for model, points in lines.items()
@@ -40,12 +50,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _lines(values: Mapping[str, Mapping[str, str]], models: Sequence[str]) -> list[list[str]]:
-    return [[name, *(found.get(model, "–") for model in models)] for name, found in values.items()]
+def _lines(
+    values: Mapping[str, Mapping[str, str]],
+    models: Sequence[str],
+) -> list[list[str]]:
+    return [
+        [name, *(found.get(model, "–") for model in models)]
+        for name, found in values.items()
+    ]
 
 
 def _values(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
-    """Values by measure and model, each with its bounds and a mark where its limit is broken."""
+    """Values by measure and model, each with its bounds
+    and a mark where its limit is broken.
+    """
     found: dict[str, dict[str, str]] = {}
     for row in rows:
         if row.get("value") is None:

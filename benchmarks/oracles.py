@@ -1,12 +1,15 @@
-"""Pairs of lists per second: our kernels against PyPI `rbo` and `scipy.stats.kendalltau`.
+"""Pairs of lists per second: our kernels against PyPI `rbo` and
+`scipy.stats.kendalltau`.
 
     python -m benchmarks.oracles [PAIRS]
 
-One process, one thread for the linear algebra, seconds of the processor. Pairs are lists of k out of 2k popular items,
-about half of them common. The references work pair by pair, so they are timed on a prefix of the same pairs; on that
-prefix the results are compared too. Ours and the reference take turns after a round that does not count, and figures
-are medians of the rounds. Where numba is installed (it is no dependency), a compiled loop is shown beside, its ratio to
-PyPI `rbo` too. Last, the sign-flip test of 30 relations at once, against `scipy.stats.permutation_test` on the same.
+One process, one thread for the linear algebra, seconds of the processor. Pairs are
+lists of k out of 2k popular items, about half of them common. The references work pair
+by pair, so they are timed on a prefix of the same pairs; on that prefix the results are
+compared too. Ours and the reference take turns after a round that does not count, and
+figures are medians of the rounds. Where numba is installed (it is no dependency), a
+compiled loop is shown beside, its ratio to PyPI `rbo` too. Last, the sign-flip test of
+30 relations at once, against `scipy.stats.permutation_test` on the same.
 """
 
 import importlib.util
@@ -57,7 +60,10 @@ def turns(*calls: Callable[[], Any], rounds: int = ROUNDS) -> list[tuple[float, 
             start = time.process_time()
             results[place] = call()
             times[place].append(time.process_time() - start)
-    return [(median(spent[1:]), result) for spent, result in zip(times, results, strict=True)]
+    return [
+        (median(spent[1:]), result)
+        for spent, result in zip(times, results, strict=True)
+    ]
 
 
 def rbo_package(a: Sequence[list[int]], b: Sequence[list[int]]) -> list[float]:
@@ -81,7 +87,9 @@ def union_ranks(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
 
 
 def numba_rbo() -> Callable[[Codes, Codes], NDArray[np.float64]]:
-    """Extrapolated RBO of even lists (Webber et al. 2010, eq. 30) as a compiled loop over pairs."""
+    """Extrapolated RBO of even lists (Webber et al. 2010,
+    eq. 30) as a compiled loop over pairs.
+    """
     from numba import njit
 
     @njit(cache=False)
@@ -107,7 +115,9 @@ def numba_rbo() -> Callable[[Codes, Codes], NDArray[np.float64]]:
 
 
 def compare_with_numba(a: Codes, b: Codes, k: int, speed: float) -> None:
-    """One line: a compiled loop on the same pairs, the first call (which compiles) apart."""
+    """One line: a compiled loop on the same pairs, the
+    first call (which compiles) apart.
+    """
     compiled = numba_rbo()
     start = time.process_time()
     compiled(a[:2], b[:2])
@@ -124,10 +134,10 @@ def compare_with_numba(a: Codes, b: Codes, k: int, speed: float) -> None:
 def main(pairs: int) -> None:
     print(
         f"{pairs:,} pairs; references on the first {PREFIX:,}: rbo {version('rbo')}, kendalltau of scipy "
-        f"{version('scipy')}"
+        f"{version('scipy')}",
     )
     print(
-        f"{'kernel':>16} {'k':>3} {'pairs/s':>12} {'reference/s':>12} {'ratio':>7} {'differ by':>10}"
+        f"{'kernel':>16} {'k':>3} {'pairs/s':>12} {'reference/s':>12} {'ratio':>7} {'differ by':>10}",
     )
     for k in (5, 10, 20):
         a, b = lists(pairs, k)
@@ -140,13 +150,16 @@ def main(pairs: int) -> None:
         for kernel in (rbo, kendall, fagin, overlap, jaccard, average_overlap):
             reference, speed = references.get(kernel.__name__), 0.0
             (seconds, values), *beside = turns(
-                partial(kernel, a, b), *([] if reference is None else [reference])
+                partial(kernel, a, b),
+                *([] if reference is None else [reference]),
             )
             line = f"{kernel.__name__:>16} {k:>3} {pairs / seconds:>12,.0f}"
             for slow, expected in beside:
                 speed = PREFIX / slow
                 gap = float(np.abs(values[:PREFIX] - np.array(expected)).max())
-                line += f" {speed:>12,.0f} {pairs / seconds / speed:>7,.0f} {gap:>10.1e}"
+                line += (
+                    f" {speed:>12,.0f} {pairs / seconds / speed:>7,.0f} {gap:>10.1e}"
+                )
             print(line, flush=True)
             if kernel is rbo and importlib.util.find_spec("numba") is not None:
                 compare_with_numba(a, b, k, speed)
@@ -174,7 +187,7 @@ def significance(users: int = 610, relations: int = 30, draws: int = 999) -> Non
     print(
         f"sign flips, {users} users, {relations} relations, {draws} draws: {seconds * 1e3:.1f} ms, "
         f"scipy {version('scipy')} {slow * 1e3:.1f} ms, ratio {slow / seconds:.0f}, p-values differ by at most "
-        f"{np.abs(ours - theirs.pvalue).max():.3f}"
+        f"{np.abs(ours - theirs.pvalue).max():.3f}",
     )
 
 

@@ -1,10 +1,12 @@
-"""How often a run says that values depend on the order of asking: where they do not, and where they do.
+"""How often a run says that values depend on the order of asking: where they do not,
+and where they do.
 
     python -m benchmarks.order [--runs 1500]
 
-Users' values are drawn from the laws of `benchmarks.shapes`. A run asks users step by step and stops at a claim, as a
-verdict does. The dependent runs ask all users: answers of a batch share a part of their noise, or the first users of a
-server that warms up get worse answers. Prints Markdown, in some minutes on one core.
+Users' values are drawn from the laws of `benchmarks.shapes`. A run asks users step by
+step and stops at a claim, as a verdict does. The dependent runs ask all users: answers
+of a batch share a part of their noise, or the first users of a server that warms up get
+worse answers. Prints Markdown, in some minutes on one core.
 """
 
 import argparse
@@ -25,7 +27,13 @@ ENOUGH = float(np.log(20))
 LIMITS = (200, 400)
 """Users that a run may ask."""
 
-INDEPENDENT = ("normal, sd .12", "normal, sd .2", "1 in 20 by .9 more", "80 % at 0", "U")
+INDEPENDENT = (
+    "normal, sd .12",
+    "normal, sd .2",
+    "1 in 20 by .9 more",
+    "80 % at 0",
+    "U",
+)
 DEVIATION, BATCH, WORSE = 0.2, 32, 0.2
 
 
@@ -48,21 +56,31 @@ def _asked(values: Floats) -> int:
 
 
 def false_alarms(runs: int, rng: Generator) -> Iterator[Sequence[object]]:
-    """Lines of independent users: the law, its mean, and the share of runs that say that they depend on the order."""
+    """Lines of independent users: the law, its mean, and the share of runs that say
+    that they depend on the order.
+    """
     for name in INDEPENDENT:
         for mean in (0.0, MARGIN, 2 * MARGIN):
             shares = []
             for limit in LIMITS:
                 drawn = SHAPES[name](rng, (runs, limit), mean).clip(LOW, HIGH)
                 alarms = sum(
-                    dependence([_series(values[: _asked(values)])]) is not None for values in drawn
+                    dependence([_series(values[: _asked(values)])]) is not None
+                    for values in drawn
                 )
                 shares.append(f"{100 * alarms / runs:.2f}")
             yield name, f"{mean:g}", *shares
 
 
-def batches(rng: Generator, users: int, verdicts: int, correlation: float) -> list[Floats]:
-    """Values of several verdicts. Those of a batch share a part of their noise, and verdicts share half of that part."""
+def batches(
+    rng: Generator,
+    users: int,
+    verdicts: int,
+    correlation: float,
+) -> list[Floats]:
+    """Values of several verdicts. Those of a batch share a part of their noise, and
+    verdicts share half of that part.
+    """
     count = -(-users // BATCH)
     common = rng.standard_normal(count)
     found = []
@@ -92,13 +110,17 @@ DEPENDENT: dict[str, Drawn] = {
 
 
 def found(runs: int, rng: Generator) -> Iterator[Sequence[object]]:
-    """Lines of dependent users: the law, the verdicts seen together, and the share of runs that say so."""
+    """Lines of dependent users: the law, the verdicts seen
+    together, and the share of runs that say so.
+    """
     for name, draw in DEPENDENT.items():
         for verdicts in (1, 5, 20):
             shares = []
             for users in LIMITS:
                 alarms = sum(
-                    dependence([_series(values) for values in draw(rng, users, verdicts)])
+                    dependence(
+                        [_series(values) for values in draw(rng, users, verdicts)],
+                    )
                     is not None
                     for _ in range(runs)
                 )
@@ -113,8 +135,14 @@ def main() -> None:
     runs = parser.parse_args().runs
     rng = np.random.default_rng(0)
     users = [f"{limit} users, % of runs" for limit in LIMITS]
-    print(*table(("independent users", "mean", *users), false_alarms(runs, rng)), sep="\n")
-    print(*table(("dependent users", "verdicts", *users), found(runs // 10, rng)), sep="\n")
+    print(
+        *table(("independent users", "mean", *users), false_alarms(runs, rng)),
+        sep="\n",
+    )
+    print(
+        *table(("dependent users", "verdicts", *users), found(runs // 10, rng)),
+        sep="\n",
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""The pages of `docs/papers`: the tables and figures of five papers from runs on the embedded data, beside the printed ones.
+"""The pages of `docs/papers`: the tables and figures of five papers from runs on the
+embedded data, beside the printed ones.
 
     python -m benchmarks.papers [NAME ...]
 
-Each page is made by the commands that it shows, of classical recommenders and of a scripted language model. What a
-small language model answers differs in the last digits from processor to processor, and takes 20 minutes on two cores:
-its record is kept in `benchmarks/records`.
+Each page is made by the commands that it shows, of classical recommenders and of a
+scripted language model. What a small language model answers differs in the last digits
+from processor to processor, and takes 20 minutes on two cores: its record is kept in
+`benchmarks/records`.
 """
 
 import argparse
@@ -27,13 +29,9 @@ from pytest_recsys_mt.requests import Completion, Prompt
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "papers"
 RECORDS = Path(__file__).with_name("records")
-CLASSICAL = (
-    "--recsys-model=random --recsys-model=mostpop --recsys-model=itemknn --recsys-model=ease"
-)
+CLASSICAL = "--recsys-model=random --recsys-model=mostpop --recsys-model=itemknn --recsys-model=ease"
 SCRIPTED = "--recsys-model=benchmarks.papers:Scripted"
-SMOLLM2 = (
-    "hf:SmolLM2-135M-Instruct.Q4_1.gguf?answer=choices&temperature=0&max_tokens=8&dtype=bfloat16"
-)
+SMOLLM2 = "hf:SmolLM2-135M-Instruct.Q4_1.gguf?answer=choices&temperature=0&max_tokens=8&dtype=bfloat16"
 SUITE = "pytest --pyargs pytest_recsys_mt.suites"
 PAPERS = {
     "metamorphic": (
@@ -42,7 +40,9 @@ PAPERS = {
     ),
     "popularity": (
         "Large Language Models as Recommender Systems: A Study of Popularity Bias",
-        [f"{SUITE}.popularity.test_paper {CLASSICAL} {SCRIPTED} --recsys-json=record.json"],
+        [
+            f"{SUITE}.popularity.test_paper {CLASSICAL} {SCRIPTED} --recsys-json=record.json",
+        ],
     ),
     "multidimensional": (
         "Beyond Utility: Evaluating LLM as Recommender",
@@ -61,7 +61,7 @@ PAPERS = {
     "arena": (
         "RecSys Arena: Pair-wise Recommender System Evaluation with Large Language Models",
         [
-            f"{SUITE}.arena {CLASSICAL} --recsys-against=mostpop --recsys-judge=benchmarks.papers:Scripted --recsys-keep=baseline --recsys-json=record.json"
+            f"{SUITE}.arena {CLASSICAL} --recsys-against=mostpop --recsys-judge=benchmarks.papers:Scripted --recsys-keep=baseline --recsys-json=record.json",
         ],
     ),
 }
@@ -76,7 +76,8 @@ SMALL = (
 
 
 class Scripted:
-    """Reads the titles in any prompt, and prefers what is about as popular as what was chosen.
+    """Reads the titles in any prompt, and prefers what is about as popular as what was
+    chosen.
 
     Chance moves each title a little, so that answers vary with the seed.
     """
@@ -86,7 +87,8 @@ class Scripted:
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """An answer to each prompt."""
         return [
-            Completion(self.answer(prompt.messages[-1].content, prompt.seed)) for prompt in prompts
+            Completion(self.answer(prompt.messages[-1].content, prompt.seed))
+            for prompt in prompts
         ]
 
     @cached_property
@@ -94,7 +96,8 @@ class Scripted:
         """The logarithm of each film's number of ratings, by its title."""
         dataset = load("mini")
         return {
-            each.label: math.log1p(dataset.popularity[each.id]) for each in dataset.items.values()
+            each.label: math.log1p(dataset.popularity[each.id])
+            for each in dataset.items.values()
         }
 
     def answer(self, text: str, seed: int) -> str:
@@ -102,7 +105,10 @@ class Scripted:
         if text.startswith("Describe "):
             known = [title for title in self.levels if title in text]
             return f"Somebody who likes films such as {', '.join(known[:2])}."
-        if lists := re.findall(r"(?:List [AB][^\n]*|The list):\n((?:\d+\. .+\n?)+)", text):
+        if lists := re.findall(
+            r"(?:List [AB][^\n]*|The list):\n((?:\d+\. .+\n?)+)",
+            text,
+        ):
             return self.judged(text, lists)
         offered = re.findall(r"^\d+[.)] (.+)$", text, re.MULTILINE)
         if "Answer with the" in text or "'Answer: X'" in text:
@@ -134,7 +140,9 @@ class Scripted:
         return self.levels.get(found[0], 0.0) if found else 0.0
 
     def judged(self, text: str, lists: Sequence[str]) -> str:
-        """Which list is nearer to what was chosen, or how near a list is, in each statement of a prompt."""
+        """Which list is nearer to what was chosen, or how near a
+        list is, in each statement of a prompt.
+        """
         beside = text
         for each in lists:
             beside = beside.replace(each, "")
@@ -146,7 +154,9 @@ class Scripted:
         ]  # fmt: skip
         said = f"{1 / (1 + apart[0] / 5):.1f}"
         if len(apart) == 2:
-            said = "tie" if apart[0] == apart[1] else "A" if apart[0] < apart[1] else "B"
+            said = (
+                "tie" if apart[0] == apart[1] else "A" if apart[0] < apart[1] else "B"
+            )
         names = [*re.findall(r"^- ([a-z ]+): [A-Z]", text, re.MULTILINE), "overall"]
         return "\n".join(f"{name}: {said}" for name in names)
 
@@ -178,7 +188,12 @@ def page(name: str) -> str:
             )
             assert done.returncode in (0, 1), done.stdout[-3000:]
         done = subprocess.run(
-            table.split(), cwd=folder, env=environment, capture_output=True, text=True, check=True
+            table.split(),
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     shown = "\n".join(f"    {each}" for each in (*commands, table))
     tables = re.sub(
@@ -200,7 +215,12 @@ def page(name: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the pages."""
     parser = argparse.ArgumentParser(description="Write the pages of docs/papers.")
-    parser.add_argument("names", nargs="*", choices=[*PAPERS, []], help="suites (default: all)")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        choices=[*PAPERS, []],
+        help="suites (default: all)",
+    )
     for name in parser.parse_args(arguments).names or PAPERS:
         PAGES.mkdir(exist_ok=True)
         (PAGES / f"{name}.md").write_text(page(name), encoding="utf-8")

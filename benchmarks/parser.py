@@ -1,8 +1,9 @@
 """How the time to read an answer grows with its length: `python -m benchmarks.parser`.
 
-Answers of 100 to 800 lines, all of titles that no catalogue has (the slowest case, since every line is
-compared with every title), and one of 10 MB, of which only the first part is read. Times are of this
-process's CPU, medians of rounds in turn, after one that does not count; what counts is how they grow.
+Answers of 100 to 800 lines, all of titles that no catalogue has (the slowest case,
+since every line is compared with every title), and one of 10 MB, of which only the
+first part is read. Times are of this process's CPU, medians of rounds in turn, after
+one that does not count; what counts is how they grow.
 """
 
 import time
@@ -34,13 +35,15 @@ def main() -> None:
         parse(text, request, index)
         return time.process_time() - start
 
-    rounds = [{name: seconds(text) for name, text in texts.items()} for _ in range(1 + ROUNDS)]
+    rounds = [
+        {name: seconds(text) for name, text in texts.items()} for _ in range(1 + ROUNDS)
+    ]
     for name, text in texts.items():
         cost = median(found[name] for found in rounds[1:])
         lines = text.count("\n") + 1
         print(
             f"{name:>10}: {cost:.3f} s"
-            + (f", {cost / lines * 1e6:.0f} us a line" if lines > 1 else "")
+            + (f", {cost / lines * 1e6:.0f} us a line" if lines > 1 else ""),
         )
 
 

@@ -15,7 +15,9 @@ print()
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
-"""Starts a process from a small one: a process begins with the largest resident set of the one that started it."""
+"""Starts a process from a small one: a process begins with the largest resident set of
+the one that started it.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Cost:
 
 
 def cost_of(command: Sequence[str], folder: Path | None = None) -> Cost:
-    """Run a command, on one thread for linear algebra, with byte code kept as in any environment.
+    """Run a command, on one thread for linear algebra, with byte code kept as in any
+    environment.
 
     Args:
         command: With the path of the program.
@@ -60,10 +63,12 @@ def cost_of(command: Sequence[str], folder: Path | None = None) -> Cost:
 
 
 def require_rest() -> None:
-    """End the program unless the machine is at rest: what is timed by the clock needs it."""
+    """End the program unless the machine is at rest:
+    what is timed by the clock needs it.
+    """
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load > cores / 2:
         raise SystemExit(
             f"this is timed by the clock, and the machine is busy: its load is {load:.1f} with {cores} cores; "
-            f"run it when the load is below {cores / 2:g}, or give --busy for figures that prove nothing"
+            f"run it when the load is below {cores / 2:g}, or give --busy for figures that prove nothing",
         )

@@ -1,4 +1,6 @@
-"""The promises of the metamorphic suite, judged in this process: runner, oracles, no pytest."""
+"""The promises of the metamorphic suite, judged in this
+process: runner, oracles, no pytest.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,7 +15,9 @@ from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import Verdict
 
-_SUITE = Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"
+_SUITE = (
+    Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"
+)
 _MARGIN = thresholds(str(_SUITE), "margin")
 _CAP = thresholds(str(_SUITE), "cap")["loss"]
 _STABILITY = thresholds(str(_SUITE), "stability")
@@ -26,7 +30,8 @@ class Promise:
     Attributes:
         name: Of the transformation, or of the oracle where the request is not changed.
         judge: Makes the verdict.
-        transformation: Applied to the requests of the follow-up; None to judge the source alone.
+        transformation: Applied to the requests of the follow-up; None to judge the
+            source alone.
     """
 
     name: str
@@ -40,7 +45,8 @@ class Promise:
             return None
         source = recsys.run()
         return self.judge(
-            source, recsys.run(self.transformation) if self.transformation else source
+            source,
+            recsys.run(self.transformation) if self.transformation else source,
         )
 
 
@@ -53,7 +59,10 @@ def _same_ranking(margin: str, *changes: Transformation) -> Iterable[Promise]:
     return (Promise(change.name, judge, change) for change in changes)
 
 
-def _pair(change: Transformation, judge: Callable[[Answers, Answers], Verdict]) -> Promise:
+def _pair(
+    change: Transformation,
+    judge: Callable[[Answers, Answers], Verdict],
+) -> Promise:
     return Promise(change.name, judge, change)
 
 
@@ -85,44 +94,70 @@ PROMISES: tuple[Promise, ...] = (
         relations.add_irrelevant_candidates(5),
         lambda a, b: oracles.same_order(a, b, margin=_MARGIN["order"], cap=_CAP),
     ),
-    _pair(relations.title_injection, lambda a, b: oracles.not_lifted(a, b, _MARGIN["lift"])),
+    _pair(
+        relations.title_injection,
+        lambda a, b: oracles.not_lifted(a, b, _MARGIN["lift"]),
+    ),
     _pair(
         relations.swap_history,
         lambda a, b: oracles.different_ranking(a, b, "rbo", _MARGIN["another_user"]),
     ),
     _pair(
-        relations.raise_rating, lambda a, b: oracles.neighbours_not_lowered(a, b, _MARGIN["turned"])
+        relations.raise_rating,
+        lambda a, b: oracles.neighbours_not_lowered(a, b, _MARGIN["turned"]),
     ),
     _pair(
-        relations.dislike_item, lambda a, b: oracles.neighbours_not_raised(a, b, _MARGIN["turned"])
+        relations.dislike_item,
+        lambda a, b: oracles.neighbours_not_raised(a, b, _MARGIN["turned"]),
     ),
-    _pair(relations.forget_item, lambda a, b: oracles.neighbours_lowered(a, b, _MARGIN["moved"])),
+    _pair(
+        relations.forget_item,
+        lambda a, b: oracles.neighbours_lowered(a, b, _MARGIN["moved"]),
+    ),
     _pair(
         relations.truncate_history(5),
         lambda a, b: oracles.monotone([b, a], "auc", _MARGIN["quality"]),
     ),
-    _pair(relations.popularity_prompt("mitigate"), lambda a, b: oracles.decreases(a, b)),
-    _pair(relations.popularity_prompt("minimize"), lambda a, b: oracles.decreases(a, b)),
+    _pair(
+        relations.popularity_prompt("mitigate"),
+        lambda a, b: oracles.decreases(a, b),
+    ),
+    _pair(
+        relations.popularity_prompt("minimize"),
+        lambda a, b: oracles.decreases(a, b),
+    ),
     Promise(
-        # At margin 0 no effect at all is on neither side: an ignored instruction needs a margin.
+        # At margin 0 no effect at all is on neither side: an ignored instruction needs
+        # a margin.
         "popularity_prompt('minimize') by 0.2",
         lambda a, b: oracles.decreases(a, b, margin=0.2),
         relations.popularity_prompt("minimize"),
     ),
     _pair(
-        relations.same_seed_same_answer, lambda a, b: oracles.same_answer(a, b, _MARGIN["repeat"])
+        relations.same_seed_same_answer,
+        lambda a, b: oracles.same_answer(a, b, _MARGIN["repeat"]),
     ),
     _one_side(oracles.no_repeats),
     _one_side(oracles.only_candidates),
     _one_side(oracles.complete_list),
     Promise(
         "self_agreement",
-        lambda source, _: oracles.self_agreement(source, "rbo", _STABILITY["self_agreement"]),
+        lambda source, _: oracles.self_agreement(
+            source,
+            "rbo",
+            _STABILITY["self_agreement"],
+        ),
     ),
 )
 
 
-def recsys_of(recommender: object, name: str, seed: int, users: int, cache: Path) -> Recsys:
+def recsys_of(
+    recommender: object,
+    name: str,
+    seed: int,
+    users: int,
+    cache: Path,
+) -> Recsys:
     """A recommender as a test of the suite would get it, on the embedded dataset.
 
     Args:

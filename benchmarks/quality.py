@@ -1,16 +1,20 @@
-"""How well the built-in recommenders find the film that a user saw next, and implicit's beside them.
+"""How well the built-in recommenders find the film that a user saw next, and implicit's
+beside them.
 
-Every user's latest interaction is held out and hidden among 19 items drawn evenly from those that
-the user has not seen; a recommender that knows all earlier interactions ranks the twenty.
+Every user's latest interaction is held out and hidden among 19 items drawn evenly from
+those that the user has not seen; a recommender that knows all earlier interactions
+ranks the twenty.
 
-    python benchmarks/quality.py --recsys-data=ml-1m [--recsys-model=sasrec?layers=1 ...] [--seeds 5]
-        [--yardstick ../with-implicit/bin/python]
+    python benchmarks/quality.py --recsys-data=ml-1m [--recsys-model=sasrec?layers=1
+        ...] [--seeds 5] [--yardstick ../with-implicit/bin/python]
 
-HR@5 is the share of users whose item is among the first five; NDCG@5 and AUC (the share of the 19 that come behind it)
-are means over users. Intervals are of 95 %, bootstrapped over users, who keep their values of all seeds together.
-``--yardstick`` names the interpreter of an environment where implicit is installed; it gets the split and gives scores,
-so implicit need not be installed here. The seconds of a fit are of the processor, and no measurement of speed: one fit
-a seed, in no turns. A dash stands for a network that was in ``--models`` already.
+HR@5 is the share of users whose item is among the first five; NDCG@5 and AUC (the share
+of the 19 that come behind it) are means over users. Intervals are of 95 %, bootstrapped
+over users, who keep their values of all seeds together. ``--yardstick`` names the
+interpreter of an environment where implicit is installed; it gets the split and gives
+scores, so implicit need not be installed here. The seconds of a fit are of the
+processor, and no measurement of speed: one fit a seed, in no turns. A dash stands for a
+network that was in ``--models`` already.
 """
 
 import argparse
@@ -51,7 +55,8 @@ class Found:
     Attributes:
         name: Of the recommender.
         ranks: From 1, shape (seeds, users).
-        seconds: Of the processor, of the mean fit; not a number if the folder of models had one.
+        seconds: Of the processor, of the mean fit; not a number if the folder of models
+            had one.
     """
 
     name: str
@@ -65,7 +70,9 @@ class Found:
 
     @property
     def gains(self) -> Floats:
-        """NDCG@`CUT` with one relevant item: the discount of its rank; shape (seeds, users)."""
+        """NDCG@`CUT` with one relevant item: the discount of
+        its rank; shape (seeds, users).
+        """
         return self.hits / np.log2(self.ranks + 1)
 
     @property
@@ -77,16 +84,26 @@ class Found:
 def asked(split: Split, users: int) -> tuple[Case, ...]:
     """A request a user, with the whole history and a full ranking of the candidates."""
     longest = int(split.dataset.interactions["user"].value_counts().max())
-    return split.cases(Design(users=users, history=longest, candidates=CANDIDATES, k=CANDIDATES))
+    return split.cases(
+        Design(users=users, history=longest, candidates=CANDIDATES, k=CANDIDATES),
+    )
 
 
-def ours(spec: str, split: Split, cases: Sequence[Case], seeds: int, models: Path) -> Found:
+def ours(
+    spec: str,
+    split: Split,
+    cases: Sequence[Case],
+    seeds: int,
+    models: Path,
+) -> Found:
     """The ranks of a built-in recommender, fitted anew for every seed."""
     ranks, seconds = [], []
     for seed in range(1 if spec.partition("?")[0] in UNSEEDED else seeds):
         recommender = resolve(spec)
         if not isinstance(recommender, ScoringRecommender):
-            raise SystemExit(f"{spec!r} is none of the built-in recommenders: {', '.join(NAMES)}")
+            raise SystemExit(
+                f"{spec!r} is none of the built-in recommenders: {', '.join(NAMES)}",
+            )
         if isinstance(recommender, Trained):
             recommender.folder = models
         known = sorted(models.rglob("*"))
@@ -100,12 +117,17 @@ def ours(spec: str, split: Split, cases: Sequence[Case], seeds: int, models: Pat
             [
                 answer.items.index(next(iter(case.held_out))) + 1
                 for answer, case in zip(answers, cases, strict=True)
-            ]
+            ],
         )
     return Found(spec, np.array(ranks, dtype=np.int64), float(np.mean(seconds)))
 
 
-def theirs(python: str, split: Split, cases: Sequence[Case], seeds: int) -> Iterator[Found]:
+def theirs(
+    python: str,
+    split: Split,
+    cases: Sequence[Case],
+    seeds: int,
+) -> Iterator[Found]:
     """The ranks of implicit's recommenders, from an environment of its own.
 
     Equal scores are ordered as for ours, by popularity and id.
@@ -116,7 +138,8 @@ def theirs(python: str, split: Split, cases: Sequence[Case], seeds: int) -> Iter
     row = {name: place for place, name in enumerate(names)}
     column = catalogue.column
     candidates = np.sort(
-        [[column[item.id] for item in case.request.candidates or ()] for case in cases], axis=1
+        [[column[item.id] for item in case.request.candidates or ()] for case in cases],
+        axis=1,
     )
     positives = np.array([column[next(iter(case.held_out))] for case in cases])
     with tempfile.TemporaryDirectory() as folder:
@@ -133,11 +156,16 @@ def theirs(python: str, split: Split, cases: Sequence[Case], seeds: int) -> Iter
         subprocess.run([python, str(YARDSTICK), folder], check=True)
         with np.load(Path(folder) / "scores.npz") as scores:
             for name in ("ItemKNN", "BPR", "ALS"):
-                # Columns are sorted, so a stable sort leaves equal scores in the catalogue's order.
+                # Columns are sorted, so a stable sort leaves equal scores in the
+                # catalogue's order.
                 order = np.argsort(-np.round(scores[name], 10), axis=-1, kind="stable")
                 ranked = np.take_along_axis(candidates[None], order, axis=-1)
                 ranks = (ranked == positives[:, None]).argmax(axis=-1) + 1
-                yield Found(f"implicit {name}", ranks, float(scores[f"{name}/seconds"].mean()))
+                yield Found(
+                    f"implicit {name}",
+                    ranks,
+                    float(scores[f"{name}/seconds"].mean()),
+                )
 
 
 def cell(values: Floats) -> str:
@@ -158,26 +186,57 @@ def line(found: Found, against: Found) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, a line as soon as it is known."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--recsys-data", default="ml-latest-small")
-    parser.add_argument("--recsys-model", action="append", help="all built-in ones by default")
-    parser.add_argument("--against", default="mostpop", help="what NDCG is compared with")
-    parser.add_argument("--seeds", type=int, default=1, help="fits of a model that draws")
-    parser.add_argument("--split-seed", type=int, default=0, help="of the 19 other candidates")
-    parser.add_argument("--users", type=int, default=sys.maxsize, help="at most; all by default")
+    parser.add_argument(
+        "--recsys-model",
+        action="append",
+        help="all built-in ones by default",
+    )
+    parser.add_argument(
+        "--against",
+        default="mostpop",
+        help="what NDCG is compared with",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        help="fits of a model that draws",
+    )
+    parser.add_argument(
+        "--split-seed",
+        type=int,
+        default=0,
+        help="of the 19 other candidates",
+    )
+    parser.add_argument(
+        "--users",
+        type=int,
+        default=sys.maxsize,
+        help="at most; all by default",
+    )
     parser.add_argument("--models", type=Path, default=Path(".recsys_cache/models"))
-    parser.add_argument("--yardstick", metavar="PYTHON", help="an interpreter that has implicit")
+    parser.add_argument(
+        "--yardstick",
+        metavar="PYTHON",
+        help="an interpreter that has implicit",
+    )
     options = parser.parse_args(arguments)
     split = Split(load(options.recsys_data), options.split_seed)
     cases = asked(split, options.users)
-    unseen = sum(split.training.popularity[next(iter(case.held_out))] == 0 for case in cases)
+    unseen = sum(
+        split.training.popularity[next(iter(case.held_out))] == 0 for case in cases
+    )
     print(
         f"{split.dataset.name}: {len(cases)} users, {len(split.dataset.items)} items, "
         f"{len(split.training.interactions)} training interactions, seeds: {options.seeds}; "
-        f"{unseen} held-out items have no interaction in training\n"
+        f"{unseen} held-out items have no interaction in training\n",
     )
     against = ours(options.against, split, cases, options.seeds, options.models)
-    print(f"| | HR@{CUT} | NDCG@{CUT} | AUC | NDCG@{CUT} less {against.name}'s | fit, s |")
+    print(
+        f"| | HR@{CUT} | NDCG@{CUT} | AUC | NDCG@{CUT} less {against.name}'s | fit, s |",
+    )
     print("|---|---|---|---|---|---:|")
     print(line(against, against), flush=True)
     for spec in options.recsys_model or NAMES:

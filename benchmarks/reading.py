@@ -1,9 +1,11 @@
-"""How often the reading of a failure names a trait although the changes have none, and what it names where they have one.
+"""How often the reading of a failure names a trait although the changes have none, and
+what it names where they have one.
 
     python -m benchmarks.reading [--runs 2000]
 
-Prints Markdown, in a minute or two on one core. Users, items and lists are drawn; then some lists change, by one of `CHANGES`:
-those of users drawn at random, or those that one of `FAULTS` hits.
+Prints Markdown, in a minute or two on one core. Users, items and lists are drawn; then
+some lists change, by one of `CHANGES`: those of users drawn at random, or those that
+one of `FAULTS` hits.
 """
 
 import argparse
@@ -35,7 +37,9 @@ LEANINGS = ("the same for all", "popular", "personal")
 
 Rng = np.random.Generator
 Change = Callable[[list[str], Sequence[str], Rng], list[str]]
-"""Takes a list, what is offered beyond it, and a generator; returns the list as it became."""
+"""Takes a list, what is offered beyond it, and a
+generator; returns the list as it became.
+"""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,11 @@ def drawn(rng: Rng, users: int, leaning: str = "popular") -> World:
     counts = np.sort(rng.zipf(1.6, ITEMS).clip(0, 5000))[::-1] - 1
     items = [_item(f"m{number:03}", rng) for number in rng.permutation(ITEMS)]
     popularity = dict(zip((item.id for item in items), counts.tolist(), strict=True))
-    context = Context(deterministic=True, items={i.id: i for i in items}, popularity=popularity)
+    context = Context(
+        deterministic=True,
+        items={i.id: i for i in items},
+        popularity=popularity,
+    )
     weight = {"the same for all": 0.0, "popular": 1.0, "personal": 30.0}[leaning]
     asked, rankings = [], []
     for user in rng.choice(1000, users, replace=False):
@@ -68,13 +76,24 @@ def drawn(rng: Rng, users: int, leaning: str = "popular") -> World:
         half = 1 + (rng.random() < 0.5)
         history = tuple(
             Rating(
-                items[at], float(rng.integers(1 * half, 5 * half + 1) / half), latest - 60 * back
+                items[at],
+                float(rng.integers(1 * half, 5 * half + 1) / half),
+                latest - 60 * back,
             )
             for back, at in reversed(list(enumerate(own)))
         )
         facts = {"age": int(rng.integers(15, 80)), "job": str(rng.choice(JOBS))}
-        request = Request(f"u{user:03}", history, Scale(), tuple(offered), K, attributes=facts)
-        score = {i.id: np.log1p(popularity[i.id]) + weight * rng.normal() for i in offered}
+        request = Request(
+            f"u{user:03}",
+            history,
+            Scale(),
+            tuple(offered),
+            K,
+            attributes=facts,
+        )
+        score = {
+            i.id: np.log1p(popularity[i.id]) + weight * rng.normal() for i in offered
+        }
         rankings.append(sorted(score, key=lambda item: (-score[item], item)))
         asked.append(Asked(request, (Recommendation(tuple(rankings[-1][:K])),)))
     return World(asked, context, rankings)
@@ -143,7 +162,7 @@ def read(world: World, lists: Sequence[Sequence[str]]) -> dict[str, Any]:
         [
             one.answers[0].items != other.answers[0].items
             for one, other in zip(world.asked, followup, strict=True)
-        ]
+        ],
     )
     effects = Effects(np.arange(len(marked)), marked.astype(float), (0.0, 1.0))
     pairs = Pairs(tuple(world.asked), tuple(followup))
@@ -153,7 +172,9 @@ def read(world: World, lists: Sequence[Sequence[str]]) -> dict[str, Any]:
 def at_random(world: World, change: Change, share: float, rng: Rng) -> list[list[str]]:
     """The lists, where those of a share of the users, drawn at random, changed."""
     return [
-        change(list(ranking[:K]), ranking[K:], rng) if rng.random() < share else list(ranking[:K])
+        change(list(ranking[:K]), ranking[K:], rng)
+        if rng.random() < share
+        else list(ranking[:K])
         for ranking in world.rankings
     ]
 
@@ -163,14 +184,18 @@ def of_users(hit: Callable[[Request], bool]) -> Callable[[World, Rng], list[list
 
     def lists(world: World, rng: Rng) -> list[list[str]]:
         return [
-            _dropped(list(ranking[:K]), ranking[K:], rng) if hit(one.request) else list(ranking[:K])
+            _dropped(list(ranking[:K]), ranking[K:], rng)
+            if hit(one.request)
+            else list(ranking[:K])
             for one, ranking in zip(world.asked, world.rankings, strict=True)
         ]
 
     return lists
 
 
-def of_items(hit: Callable[[World, Request, str], bool]) -> Callable[[World, Rng], list[list[str]]]:
+def of_items(
+    hit: Callable[[World, Request, str], bool],
+) -> Callable[[World, Rng], list[list[str]]]:
     """A fault that loses some items of the offer."""
 
     def lists(world: World, rng: Rng) -> list[list[str]]:
@@ -185,7 +210,11 @@ def of_items(hit: Callable[[World, Request, str], bool]) -> Callable[[World, Rng
 def _place(at: int) -> Callable[[World, Rng], list[list[str]]]:
     def lists(world: World, rng: Rng) -> list[list[str]]:
         return [
-            [*ranking[:at], ranking[int(rng.integers(K, len(ranking)))], *ranking[at + 1 : K]]
+            [
+                *ranking[:at],
+                ranking[int(rng.integers(K, len(ranking)))],
+                *ranking[at + 1 : K],
+            ]
             for ranking in world.rankings
         ]
 
@@ -206,20 +235,20 @@ FAULTS: Mapping[str, tuple[Callable[[World, Rng], list[list[str]]], str]] = {
     "ids above 500": (of_users(lambda one: int(one.user[1:]) > 500), "with an id above"),
     "more than 50 in the history": (of_users(lambda one: len(one.history) > 50), "with more than 50 items"),
     "half stars": (
-        of_users(lambda one: any(r.value % 1 for r in one.history)), "with ratings that are no whole"
+        of_users(lambda one: any(r.value % 1 for r in one.history)), "with ratings that are no whole",
     ),
     "cooks": (of_users(lambda one: one.attributes["job"] == "cook"), "whose job is cook"),
     "above 40 years": (of_users(lambda one: one.attributes["age"] > 40), "whose age is above"),
     "active in the last 30 days": (
-        of_users(lambda one: (one.history[-1].timestamp or 0) > 1_700_000_000 - 2_592_000), "last 30 days"
+        of_users(lambda one: (one.history[-1].timestamp or 0) > 1_700_000_000 - 2_592_000), "last 30 days",
     ),
     "odd ids and more than 20 in the history": (
-        of_users(lambda one: int(one.user[1:]) % 2 == 1 and len(one.history) > 20), "with an odd id"
+        of_users(lambda one: int(one.user[1:]) % 2 == 1 and len(one.history) > 20), "with an odd id",
     ),
     "titles not in ASCII are lost": (of_items(lambda world, _, item: not _title(world, item).isascii()), "ASCII"),
     "titles with a digit are lost": (of_items(lambda world, _, item: "2" in _title(world, item)), "digit"),
     "horror is lost": (
-        of_items(lambda w, _, item: "Horror" in w.context.items[item].attributes["genres"]), "Horror"
+        of_items(lambda w, _, item: "Horror" in w.context.items[item].attributes["genres"]), "Horror",
     ),
     "candidates beyond 100 are lost": (
         of_items(lambda _, one, item: item in {each.id for each in (one.candidates or ())[100:]}),
@@ -232,7 +261,9 @@ FAULTS: Mapping[str, tuple[Callable[[World, Rng], list[list[str]]], str]] = {
 
 
 def false_alarms(runs: int) -> Iterator[tuple[str, ...]]:
-    """How many random changes were given a trait, for each kind of change and each leaning."""
+    """How many random changes were given a trait, for
+    each kind of change and each leaning.
+    """
     for name, change in CHANGES.items():
         row = [name]
         for leaning in LEANINGS:
@@ -244,7 +275,9 @@ def false_alarms(runs: int) -> Iterator[tuple[str, ...]]:
                 share = float(rng.choice((0.15, 0.3, 0.5, 0.8, 1.0)))
                 if found := read(world, at_random(world, change, share, rng)):
                     said[found[SHARED]["trait"]] += 1
-            told = "; ".join(f"{trait} ({count})" for trait, count in said.most_common(3))
+            told = "; ".join(
+                f"{trait} ({count})" for trait, count in said.most_common(3)
+            )
             row.append(f"{said.total()} of {each}{f': {told}' if told else ''}")
         yield tuple(row)
 
@@ -289,11 +322,16 @@ def main() -> None:
     print("\n## Faults that are named\n")
     print(
         "\n".join(
-            table(("fault", "30 users", "60", "100", "200", "such as"), named(max(1, runs // 100)))
-        )
+            table(
+                ("fault", "30 users", "60", "100", "200", "such as"),
+                named(max(1, runs // 100)),
+            ),
+        ),
     )
     took = seconds()
-    print(f"\n{1000 * took[len(took) // 2]:.1f} ms for 200 users, {1000 * took[-1]:.1f} at most")
+    print(
+        f"\n{1000 * took[len(took) // 2]:.1f} ms for 200 users, {1000 * took[-1]:.1f} at most",
+    )
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
-"""What a replay costs: the suite `metamorphic`, recorded once from a server on this machine.
+"""What a replay costs: the suite `metamorphic`, recorded once from a server on this
+machine.
 
-    python -m benchmarks.replay [--users 400 2000] [--rounds 3] [--rows 1000000] [--python OTHER/python]
+    python -m benchmarks.replay [--users 400 2000] [--rounds 3] [--rows 1000000]
+    [--python OTHER/python]
 
-Users are drawn: each has rated 30 films of `mini`. Every verdict asks all of them (a policy), about 50
-calls a user. The server ranks the candidates of a prompt by a digest of their titles and some noise.
-Each Python records into a cache of its own; then they take turns. The time is the processor time of the
-whole process of a replay in which every answer is found, less that of a replay with ten users, by calls.
-Peak memory and the size of the folder are those of the larger replay.
+Users are drawn: each has rated 30 films of `mini`. Every verdict asks all of them (a
+policy), about 50 calls a user. The server ranks the candidates of a prompt by a digest
+of their titles and some noise. Each Python records into a cache of its own; then they
+take turns. The time is the processor time of the whole process of a replay in which
+every answer is found, less that of a replay with ten users, by calls. Peak memory and
+the size of the folder are those of the larger replay.
 
-With `--rows`, answers with their calls, about 2 kB each, are put into a cache, and an executor finds all of them
-in another process: what the store alone takes of the disk, the processor and memory.
+With `--rows`, answers with their calls, about 2 kB each, are put into a cache, and an
+executor finds all of them in another process: what the store alone takes of the disk,
+the processor and memory.
 """
 
 import argparse
@@ -78,17 +82,24 @@ def write_data(folder: Path, users: int) -> None:
     films = list(load("mini").items.values())
     weights = 1 / np.arange(1, len(films) + 1) ** 0.5
     movies = [f'{n},"{film.label}",Drama' for n, film in enumerate(films)]
-    (folder / "movies.csv").write_text("movieId,title,genres\n" + "\n".join(movies) + "\n")
+    (folder / "movies.csv").write_text(
+        "movieId,title,genres\n" + "\n".join(movies) + "\n",
+    )
     rows = []
     for user in range(users):
-        chosen = rng.choice(len(films), RATINGS, replace=False, p=weights / weights.sum())
+        chosen = rng.choice(
+            len(films),
+            RATINGS,
+            replace=False,
+            p=weights / weights.sum(),
+        )
         values = rng.integers(1, 6, RATINGS)
         rows += [
             f"{user},{film},{value},{at}"
             for at, (film, value) in enumerate(zip(chosen, values, strict=True))
         ]
     (folder / "ratings.csv").write_text(
-        "userId,movieId,rating,timestamp\n" + "\n".join(rows) + "\n"
+        "userId,movieId,rating,timestamp\n" + "\n".join(rows) + "\n",
     )
 
 
@@ -102,16 +113,28 @@ def run(python: Path, folder: Path, users: int, url: str, *options: str) -> Run:
         f"--recsys-cache={cache_of(python, folder)}", f"--recsys-json={record}",
         "--recsys-policy=recsys.toml", *options,
     ]  # fmt: skip
-    environment = {**os.environ, "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none-is-needed-here"}
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    environment = {
+        **os.environ,
+        "OPENAI_BASE_URL": url,
+        "OPENAI_API_KEY": "none-is-needed-here",
+    }
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
     _, _, used = os.wait4(process.pid, 0)
     found = json.loads(record.read_text())
     verdicts = [
-        (row["nodeid"], row["status"], row["users"], row["estimate"]) for row in found["results"]
+        (row["nodeid"], row["status"], row["users"], row["estimate"])
+        for row in found["results"]
     ]
     calls = found["calls"]
     if "--recsys-mode=replay" in options and calls["made"]:
-        raise SystemExit("a replay asked something; the figures would be of something else")
+        raise SystemExit(
+            "a replay asked something; the figures would be of something else",
+        )
     return Run(
         calls["made"] + calls["cached"] + calls["again"],
         used.ru_utime + used.ru_stime,
@@ -142,7 +165,16 @@ def suite(pythons: Sequence[Path], users: int, rounds: int, url: str) -> None:
                 whole = run(python, folder, users, url, "--recsys-mode=replay")
                 per_call = (whole.cpu - few.cpu) / (whole.calls - few.calls)
                 found[python].append((1e6 * per_call, whole))
-        same = len({json.dumps(one.verdicts) for runs in found.values() for _, one in runs}) == 1
+        same = (
+            len(
+                {
+                    json.dumps(one.verdicts)
+                    for runs in found.values()
+                    for _, one in runs
+                },
+            )
+            == 1
+        )
         for python, runs in found.items():
             size = sum(
                 path.stat().st_size
@@ -180,7 +212,9 @@ def questions(count: int) -> Iterator[tuple[dict[str, Any], Answer]]:
 
 
 def found(folder: Path) -> tuple[float, float]:
-    """Seconds of processor time to find all answers in a cache, and the memory it took, in MB."""
+    """Seconds of processor time to find all answers in a
+    cache, and the memory it took, in MB.
+    """
     keys = (folder / "keys").read_text().split()
     random.Random(1).shuffle(keys)
     before = resident()
@@ -191,12 +225,15 @@ def found(folder: Path) -> tuple[float, float]:
     began = time.process_time()
     for first in range(0, len(keys), 2000):
         calls = [
-            Call(key, {"replicate": 0, "model": {}}, None) for key in keys[first : first + 2000]
+            Call(key, {"replicate": 0, "model": {}}, None)
+            for key in keys[first : first + 2000]
         ]
         executor.execute(subject, calls)
         executor.bill.drain()  # as at the end of each test
     spent = time.process_time() - began
-    memory = resident() - before  # not the peak: a new process begins with that of its parent
+    memory = (
+        resident() - before
+    )  # not the peak: a new process begins with that of its parent
     cache.close()
     return spent, memory
 
@@ -229,13 +266,13 @@ def store(rows: int) -> None:
     print(
         f"\n{rows:,} answers of {size / rows:.0f} characters with their calls: {disk / 1e6:.0f} MB on disk "
         f"({disk / rows:.0f} bytes each), {1e6 * put / rows:.0f} µs to put one, "
-        f"{1e6 * spent / rows:.0f} µs to find one, {memory:.0f} MB of memory for all"
+        f"{1e6 * spent / rows:.0f} µs to find one, {memory:.0f} MB of memory for all",
     )
 
 
 def main() -> None:
     """Print Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--users", type=int, nargs="*", default=[400, 2000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", type=Path, nargs="*", default=[])
@@ -243,7 +280,7 @@ def main() -> None:
     given = parser.parse_args()
     url = f"http://127.0.0.1:{start(0.0)}/v1"
     print(
-        "| Python | users | calls | µs a call | whole run s | bytes a call on disk | peak MB | verdicts |"
+        "| Python | users | calls | µs a call | whole run s | bytes a call on disk | peak MB | verdicts |",
     )
     print("|---|---:|---:|---:|---:|---:|---:|---|")
     for users in given.users:

@@ -1,11 +1,14 @@
-"""Association rules by mlxtend or pyfim, for an environment that has these and nothing of ours.
+"""Association rules by mlxtend or pyfim, for an environment that has these and nothing
+of ours.
 
     python rules_yardstick.py METHOD HISTORIES.npz RULES.npy
 
-reads what `benchmarks.lrworld` wrote, mines all rules between two items with a support and a confidence of `LEAST`,
-writes them as rows (antecedent, consequent, histories with both), sorted, and prints one line of JSON: seconds of the
-processor, and the MiB by which memory grew at its peak. METHOD is ``mlxtend.apriori``, ``mlxtend.fpgrowth`` or
-``pyfim``; each gets its input in the form that it likes best, made before the clock starts.
+reads what `benchmarks.lrworld` wrote, mines all rules between two items with a support
+and a confidence of `LEAST`, writes them as rows (antecedent, consequent, histories with
+both), sorted, and prints one line of JSON: seconds of the processor, and the MiB by
+which memory grew at its peak. METHOD is ``mlxtend.apriori``, ``mlxtend.fpgrowth`` or
+``pyfim``; each gets its input in the form that it likes best, made before the clock
+starts.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ LEAST = 0.01
 def memory(name: str) -> float:
     """A line of the process's status, in MiB: ``VmRSS`` now, ``VmHWM`` at the peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:"))
+    return next(
+        int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:")
+    )
 
 
 def measured(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
@@ -40,11 +45,16 @@ def measured(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
     before, start = memory("VmRSS"), time.process_time()
     found = work()
-    return found, {"seconds": time.process_time() - start, "mib": memory("VmHWM") - before}
+    return found, {
+        "seconds": time.process_time() - start,
+        "mib": memory("VmHWM") - before,
+    }
 
 
 def of_mlxtend(
-    method: str, columns: np.ndarray, starts: np.ndarray
+    method: str,
+    columns: np.ndarray,
+    starts: np.ndarray,
 ) -> tuple[Any, dict[str, float]]:
     import pandas as pd
 
@@ -57,7 +67,11 @@ def of_mlxtend(
     def work() -> Any:
         mine = getattr(frequent_patterns, method)
         sets = mine(frame, min_support=LEAST, max_len=2)
-        return frequent_patterns.association_rules(sets, metric="confidence", min_threshold=LEAST)
+        return frequent_patterns.association_rules(
+            sets,
+            metric="confidence",
+            min_threshold=LEAST,
+        )
 
     found, cost = measured(work)
     sides = [
@@ -85,7 +99,9 @@ def of_pyfim(columns: np.ndarray, starts: np.ndarray) -> tuple[Any, dict[str, fl
         )
 
     found, cost = measured(work)
-    rows = [(antecedent[0], consequent, count) for consequent, antecedent, count in found]
+    rows = [
+        (antecedent[0], consequent, count) for consequent, antecedent, count in found
+    ]
     return np.array(rows), cost
 
 

@@ -12,7 +12,9 @@ Floats = NDArray[np.float64]
 LOW, HIGH, MARGIN = -0.5, 1.0, 0.05
 
 Draw = Callable[[Generator, tuple[int, ...], float], Floats]
-"""Effects of an array of users whose true mean is the number, from 0 to twice the margin."""
+"""Effects of an array of users whose true mean is the
+number, from 0 to twice the margin.
+"""
 
 
 def _normal(deviation: float, farthest: float) -> Draw:
@@ -26,7 +28,9 @@ def _normal(deviation: float, farthest: float) -> Draw:
 
 
 def _rare(share: float, jump: float) -> Draw:
-    """Everybody moves by the same, and a share of users by `jump` more: the mean is exact together."""
+    """Everybody moves by the same, and a share of users by
+    `jump` more: the mean is exact together.
+    """
 
     def draw(rng: Generator, shape: tuple[int, ...], mean: float) -> Floats:
         jumps: Floats = (rng.random(shape) < share).astype(np.float64)
@@ -73,7 +77,9 @@ def _middle(mean: float) -> float:
     """Where a Cauchy distribution lies that has a mean once it is cut at the range."""
     from scipy.optimize import brentq
 
-    def below(end: float) -> float:  # the integral of its distribution function up to there
+    def below(
+        end: float,
+    ) -> float:  # the integral of its distribution function up to there
         z = end / CAUCHY
         return end / 2 + CAUCHY / math.pi * (z * math.atan(z) - math.log1p(z * z) / 2)
 
@@ -110,7 +116,9 @@ GROUP = 20
 
 
 def in_groups(rng: Generator, shape: tuple[int, ...], mean: float) -> Floats:
-    """Users who are not independent: groups of `GROUP`, one after the other, share one effect."""
+    """Users who are not independent: groups of `GROUP`, one
+    after the other, share one effect.
+    """
     *runs, users = shape
     groups = SHAPES["normal, sd .12"](rng, (*runs, -(-users // GROUP)), mean)
     return np.repeat(groups, GROUP, axis=-1)[..., :users]

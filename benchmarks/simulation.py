@@ -1,4 +1,6 @@
-"""Effects of real lists: simulated users whose answers are noisy, scored by the kernel that oracles use."""
+"""Effects of real lists: simulated users whose answers are
+noisy, scored by the kernel that oracles use.
+"""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +25,8 @@ class World:
     """Simulated users and the noise of their answers, the same for every fault.
 
     Args:
-        temperature: Of the Gumbel noise on utilities of variance 1; at 0 there is one replicate.
+        temperature: Of the Gumbel noise on utilities of variance 1; at 0 there is one
+            replicate.
         seed: Of all draws.
     """
 
@@ -42,7 +45,8 @@ class World:
         object.__setattr__(self, "noise", self.temperature * rng.gumbel(size=sides))
 
     def effects(self, strength: float) -> Floats:
-        """The effect of every user where the follow-up's utility is turned towards another one.
+        """The effect of every user where the follow-up's utility is turned towards
+        another one.
 
         Args:
             strength: From 0, the same utility, to 1, an independent one.
@@ -55,7 +59,8 @@ class World:
         return floor - agreement_between(source, followup, rbo)
 
     def disagreement(self, strength: float) -> Floats:
-        """How far source and follow-up are from identity, with no regard to noise, ``(POOL,)``.
+        """How far source and follow-up are from identity, with no regard to noise,
+        ``(POOL,)``.
 
         Args:
             strength: As of `effects`.
@@ -73,15 +78,21 @@ def _lists(utility: Floats, noise: Floats) -> Lists:
 
 
 def lists() -> Mapping[str, Draw]:
-    """Recommenders of which some users get an unrelated answer and the others their own again."""
+    """Recommenders of which some users get an unrelated
+    answer and the others their own again.
+    """
     return {
-        f"lists at temperature {temperature:g}, some turned": some_wholly(World(temperature, 1))
+        f"lists at temperature {temperature:g}, some turned": some_wholly(
+            World(temperature, 1),
+        )
         for temperature in TEMPERATURES
     }
 
 
 def some_wholly(world: World) -> Draw:
-    """The distribution of effects where so many users get an unrelated answer that the mean is exact."""
+    """The distribution of effects where so many users get an
+    unrelated answer that the mean is exact.
+    """
     calm, upset = world.effects(0), world.effects(1)
     calm = calm - calm.mean()  # of a pool that large, 0 but for a thousandth
 

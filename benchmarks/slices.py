@@ -1,9 +1,11 @@
-"""Verdicts with groups of users: how often a claim is wrong, what they find, and how many users they take.
+"""Verdicts with groups of users: how often a claim is wrong, what they find, and how
+many users they take.
 
     python -m benchmarks.slices [--runs 2000]
 
-Prints Markdown, in minutes on one core. Errors are those of runs that never stop: a claim counts that was ever made
-of any group for which it is wrong. What is found and asked is that of the product's own steps.
+Prints Markdown, in minutes on one core. Errors are those of runs that never stop: a
+claim counts that was ever made of any group for which it is wrong. What is found and
+asked is that of the product's own steps.
 """
 
 import argparse
@@ -47,7 +49,9 @@ CALM = SHAPES["normal, sd .12"]
 
 
 def members(groups: int, seed: int) -> list[np.ndarray]:
-    """All users and each group, as places of users; the largest group has thrice the users of the smallest."""
+    """All users and each group, as places of users; the largest
+    group has thrice the users of the smallest.
+    """
     sizes = np.linspace(3, 1, groups)
     bounds = np.round(np.cumsum(sizes) / sizes.sum() * USERS).astype(int)
     order = np.random.default_rng(seed).permutation(USERS)
@@ -56,25 +60,36 @@ def members(groups: int, seed: int) -> list[np.ndarray]:
 
 
 def p_values(effects: Floats) -> tuple[Floats, Floats]:
-    """Of the claims "violated" and "holds" in runs that go on to the end, ``(runs,)`` each."""
+    """Of the claims "violated" and "holds" in runs that
+    go on to the end, ``(runs,)`` each.
+    """
     scale = HIGH - LOW
 
     def p_value(gains: Floats, worst: float) -> Floats:
         won: Floats = log_capital(gains / scale, worst / scale).max(axis=1)
         return np.exp(-np.maximum(won, 0.0))
 
-    return p_value(effects - MARGIN, MARGIN - LOW), p_value(MARGIN - effects, HIGH - MARGIN)
+    return p_value(effects - MARGIN, MARGIN - LOW), p_value(
+        MARGIN - effects,
+        HIGH - MARGIN,
+    )
 
 
 def wrong(
-    draw: Draw, groups: int, at_margin: Sequence[int], runs: int, seed: int
+    draw: Draw,
+    groups: int,
+    at_margin: Sequence[int],
+    runs: int,
+    seed: int,
 ) -> tuple[float, float]:
-    """In what part of the runs any wrong "violated", and any wrong "holds", was ever claimed.
+    """In what part of the runs any wrong "violated", and any wrong "holds", was ever
+    claimed.
 
     Args:
         draw: The shape of the effects.
         groups: How many groups.
-        at_margin: The groups whose mean is the margin, so that either claim is wrong; that of the others is 0.
+        at_margin: The groups whose mean is the margin, so that either claim is wrong;
+            that of the others is 0.
         runs: How many.
         seed: Of the draws.
     """
@@ -84,8 +99,11 @@ def wrong(
         own = places[1 + group]
         effects[:, own] = draw(rng, (runs, len(own)), MARGIN)
     found = [p_values(effects[:, own]) for own in places]
-    broken, kept = (np.stack([each[claim] for each in found], axis=1) for claim in (0, 1))
-    # "Violated" is wrong of everybody, "holds" of the groups at the margin, and of all users if all groups are.
+    broken, kept = (
+        np.stack([each[claim] for each in found], axis=1) for claim in (0, 1)
+    )
+    # "Violated" is wrong of everybody, "holds" of the groups at the margin, and of all
+    # users if all groups are.
     touched = [1 + group for group in at_margin]
     whole = [0] if len(touched) == groups else []
     errors = [0, 0]
@@ -107,7 +125,8 @@ def errors(runs: int) -> Iterator[str]:
             half = wrong(SHAPES[name], groups, range(groups // 2), runs, 2)
             worst = max(worst, *everywhere, *half)
             cells += [
-                " / ".join(f"{100 * rate:.1f}" for rate in rates) for rates in (everywhere, half)
+                " / ".join(f"{100 * rate:.1f}" for rate in rates)
+                for rates in (everywhere, half)
             ]
         rows.append((name, *cells))
     rates = len(NAMES) * len(GROUPS) * 4
@@ -115,7 +134,9 @@ def errors(runs: int) -> Iterator[str]:
     above = "no rate is" if worst <= limit else "THERE IS A RATE"
     yield "## Groups of users: wrong claims of all users and any group, at alpha 0.05"
     yield ""
-    heads = [f"{groups} groups, {which}" for groups in GROUPS for which in ("all", "half")]
+    heads = [
+        f"{groups} groups, {which}" for groups in GROUPS for which in ("all", "half")
+    ]
     yield from table(("effects", *heads), rows)
     yield (
         f'% of runs in which "violated" / "holds" was ever wrongly claimed of anybody, with {USERS} users, where the '
@@ -156,7 +177,9 @@ def found(runs: int) -> Iterator[str]:
     """What verdicts with groups find, and how many users they ask."""
     rows = []
     worlds = [("nothing moves, sd .12", 0.0, 0.0), ("all users, mean .10", 0.1, 0.0)]
-    worlds += [(f"{share:.0%} of the users wholly", 0.0, share) for share in (0.05, 0.1, 0.2)]
+    worlds += [
+        (f"{share:.0%} of the users wholly", 0.0, share) for share in (0.05, 0.1, 0.2)
+    ]
     for name, mean, share in worlds:
         rng = np.random.default_rng(5)
         told: dict[bool, list[Verdict]] = {True: [], False: []}
@@ -171,14 +194,16 @@ def found(runs: int) -> Iterator[str]:
             for divided, verdicts in told.items():
                 verdicts.append(verdict(effects, own if divided else []))
             named += any(
-                each.value == "0" and each.status == "violated" for each in told[True][-1].slices
+                each.value == "0" and each.status == "violated"
+                for each in told[True][-1].slices
             )
         cells = []
         for divided in (False, True):
             statuses = [each.status for each in told[divided]]
             cells += [
                 " / ".join(
-                    f"{100 * statuses.count(word) / runs:.0f}" for word in ("holds", "violated")
+                    f"{100 * statuses.count(word) / runs:.0f}"
+                    for word in ("holds", "violated")
                 ),
                 f"{np.mean([each.users for each in told[divided]]):.0f}",
             ]
@@ -186,7 +211,15 @@ def found(runs: int) -> Iterator[str]:
     yield "## Groups of users: what is found, and how many users are asked"
     yield ""
     yield from table(
-        ("effects", "all users alone", "asked", "with 8 groups", "asked", "names the group"), rows
+        (
+            "effects",
+            "all users alone",
+            "asked",
+            "with 8 groups",
+            "asked",
+            "names the group",
+        ),
+        rows,
     )
     yield (
         f'% of {runs} runs that end with "holds" / "violated", the users asked of {USERS}, and % that name the group '
@@ -205,7 +238,9 @@ SUITE = (
 
 
 def suite(seeds: int) -> Iterator[str]:
-    """Promises of the metamorphic suite on a sound recommender that answers with noise, by activity and genre."""
+    """Promises of the metamorphic suite on a sound recommender that
+    answers with noise, by activity and genre.
+    """
     rows = []
     for relation in SUITE:
         told: dict[bool, list[Verdict]] = {True: [], False: []}
@@ -229,7 +264,15 @@ def suite(seeds: int) -> Iterator[str]:
     yield "## The metamorphic suite by activity and genre, on a sound recommender"
     yield ""
     yield from table(
-        ("relation", "all users alone", "asked", "with groups", "asked", "violated groups"), rows
+        (
+            "relation",
+            "all users alone",
+            "asked",
+            "with groups",
+            "asked",
+            "violated groups",
+        ),
+        rows,
     )
     yield (
         f'Verdicts that are "holds" / "violated" in {seeds} runs of other seeds, and the users asked of {USERS}; the '
@@ -240,12 +283,26 @@ def suite(seeds: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Error rates, power and cost of verdicts with groups."
+        description="Error rates, power and cost of verdicts with groups.",
     )
-    parser.add_argument("--runs", type=int, default=2_000, help="simulated for each cell")
-    parser.add_argument("--seeds", type=int, default=100, help="runs of the suite's promises")
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=2_000,
+        help="simulated for each cell",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=100,
+        help="runs of the suite's promises",
+    )
     options = parser.parse_args()
-    parts = errors(options.runs), found(max(1, options.runs // 10)), suite(options.seeds)
+    parts = (
+        errors(options.runs),
+        found(max(1, options.runs // 10)),
+        suite(options.seeds),
+    )
     for line in chain(*parts):
         print(line, flush=True)
 

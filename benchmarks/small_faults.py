@@ -1,15 +1,17 @@
-"""Which small faults of an own recommender a default run of all suites finds, and whether its failure says why.
+"""Which small faults of an own recommender a default run of all suites finds, and
+whether its failure says why.
 
     python -m benchmarks.small_faults [--faults NAME ...] [--data mini shop]
 
-Each fault of `benchmarks.zoo.small` is asked by the run that the README begins with, on the data of the package and on
-a generated shop: 20,000 users, 5,000 items, half of the titles not ASCII, and remakes whose titles differ in case alone.
-The sound ones come first. A line has
+Each fault of `benchmarks.zoo.small` is asked by the run that the README begins with, on
+the data of the package and on a generated shop: 20,000 users, 5,000 items, half of the
+titles not ASCII, and remakes whose titles differ in case alone. The sound ones come
+first. A line has
 
 * the colour, and in brackets the share of answers that the fault changed: a fault that changes none cannot be seen;
 * the rows that are not green;
-* whether the first 15 lines of the failures name the cause: *yes* if the words of `Sound.cause` are in those of the
-  first failure, *later* if only in those of another;
+* whether the first 15 lines of the failures name the cause: *yes* if the words of
+  `Sound.cause` are in those of the first failure, *later* if only in those of another;
 * the seconds of processor. With a fault, they include the sound answers to compare with.
 """
 
@@ -61,9 +63,11 @@ class Found:
 
 
 def make_shop(folder: Path) -> Path:
-    """Write the ratings and the catalogue of a shop, and return the path of the ratings.
+    """Write the ratings and the catalogue of a shop, and return the path of the
+    ratings.
 
-    A user likes two of 20 genres, rates 12 to 60 items in sessions on several days, and gives half stars.
+    A user likes two of 20 genres, rates 12 to 60 items in sessions on several days, and
+    gives half stars.
     """
     rng = np.random.default_rng(0)
     genre = rng.integers(0, GENRES, ITEMS)
@@ -72,14 +76,22 @@ def make_shop(folder: Path) -> Path:
     for user in range(USERS):
         liked = rng.choice(GENRES, 2, replace=False)
         drawn = weight * np.where(np.isin(genre, liked), 8, 1)
-        # The largest of exponential variates, each times its weight: a draw without replacement.
+        # The largest of exponential variates, each times its weight: a draw without
+        # replacement.
         most = rng.integers(12, 61)
         items = np.argpartition(rng.exponential(size=ITEMS) / drawn, most)[:most]
-        stars = np.where(np.isin(genre[items], liked), 4, 2.5) + rng.integers(-2, 3, most) / 2
+        stars = (
+            np.where(np.isin(genre[items], liked), 4, 2.5)
+            + rng.integers(-2, 3, most) / 2
+        )
         days = np.sort(rng.integers(0, 6, most)) * 30
-        times = 1_500_000_000 + DAY * (rng.integers(0, 300) + days) + 60 * np.arange(most)
+        times = (
+            1_500_000_000 + DAY * (rng.integers(0, 300) + days) + 60 * np.arange(most)
+        )
         rows.append(
-            pd.DataFrame({"user": user, "item": items, "rating": stars, "timestamp": times})
+            pd.DataFrame(
+                {"user": user, "item": items, "rating": stars, "timestamp": times},
+            ),
         )
     table = pd.concat(rows)
     table["rating"] = table["rating"].clip(0.5, 5)
@@ -97,7 +109,9 @@ def make_shop(folder: Path) -> Path:
 
 
 def _title(item: int) -> str:
-    """Every second is not ASCII; every tenth is that of the item two before, in capitals."""
+    """Every second is not ASCII; every tenth is that of
+    the item two before, in capitals.
+    """
     if item % 10 == 9:
         return _title(item - 2).upper()
     return f"Été à la mer {item}" if item % 2 else f"A Day in Town {item}"
@@ -128,7 +142,9 @@ def run(name: str, data: str, folder: Path) -> Found:
     )
     (own / "said.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     if not record.exists():
-        raise RuntimeError(f"{name} on {data}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"{name} on {data}: {done.stdout[-2000:]}{done.stderr[-2000:]}",
+        )
     document = json.loads(record.read_text(encoding="utf-8"))
     red = [
         f"{row['nodeid'].partition('::')[2].partition('[')[0]} ({row['relation'] or row['oracle']}, {row['status']})"
@@ -153,7 +169,10 @@ def failures(said: str) -> Iterator[str]:
     """The first lines of each failure that pytest printed, below its headline."""
     _, _, below = said.partition("= FAILURES =")
     below = re.split(
-        r"^=+ (?:recsys-mt|short test summary|warnings)", below, maxsplit=1, flags=re.MULTILINE
+        r"^=+ (?:recsys-mt|short test summary|warnings)",
+        below,
+        maxsplit=1,
+        flags=re.MULTILINE,
     )[0]
     for part in re.split(r"^_+ .*test_.* _+$", below, flags=re.MULTILINE)[1:]:
         yield "\n".join(part.strip().splitlines()[:LINES])
@@ -167,7 +186,9 @@ def row(name: str, data: str, found: Found) -> str:
     named = "-"
     if kind in FAULTS and found.causes:
         named = "yes" if found.causes[0] else "later" if any(found.causes) else "no"
-    red = "; ".join(found.red[:4]) + (f"; {len(found.red) - 4} more" if len(found.red) > 4 else "")
+    red = "; ".join(found.red[:4]) + (
+        f"; {len(found.red) - 4} more" if len(found.red) > 4 else ""
+    )
     return f"| {number}{name} | {data} | {colour} ({found.share:.1%}) | {red or '-'} | {named} | {found.seconds:.0f} |"
 
 
@@ -175,17 +196,31 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--faults", nargs="+", choices=MAKERS, default=list(MAKERS))
-    parser.add_argument("--data", nargs="+", choices=("mini", "shop"), default=["mini", "shop"])
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        choices=("mini", "shop"),
+        default=["mini", "shop"],
+    )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--folder", type=Path, help="keep the files here (default: nowhere)")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="keep the files here (default: nowhere)",
+    )
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(given.processes) as pool:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        ThreadPoolExecutor(given.processes) as pool,
+    ):
         folder: Path = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         paths = {"mini": "mini"}
         if "shop" in given.data:
             paths["shop"] = str(make_shop(folder))
-        print("| fault | data | colour (answers changed) | not green | cause named | s |")
+        print(
+            "| fault | data | colour (answers changed) | not green | cause named | s |",
+        )
         print("|---|---|---|---|---|---|")
         cells = list(product(given.data, given.faults))
         waiting = [pool.submit(run, name, paths[data], folder) for data, name in cells]

@@ -1,11 +1,14 @@
-"""Whether default runs of sound recommenders pass: those that answer with honest noise, and no fault.
+"""Whether default runs of sound recommenders pass: those that answer with honest noise,
+and no fault.
 
     python -m benchmarks.sound --seeds 20
 
-Each line is the number of runs whose gate passes, of so many seeds. The recommenders are ``itemknn`` with Gumbel noise
-on its scores, in units of their deviation over the catalogue; the same behind HTTP; and a text model of the zoo, which
-reads prompts and answers with titles, with the same noise. That one understands the questions of the metamorphic suite.
-With ``--kinds unseeded`` they are those of `benchmarks.zoo.noisy`, whose noise no seed gives back.
+Each line is the number of runs whose gate passes, of so many seeds. The recommenders
+are ``itemknn`` with Gumbel noise on its scores, in units of their deviation over the
+catalogue; the same behind HTTP; and a text model of the zoo, which reads prompts and
+answers with titles, with the same noise. That one understands the questions of the
+metamorphic suite. With ``--kinds unseeded`` they are those of `benchmarks.zoo.noisy`,
+whose noise no seed gives back.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ LEVELS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
 @dataclasses.dataclass(eq=False)
 class NoisyKNN(ItemKNN):
-    """`ItemKNN` whose scores have noise that is drawn anew for each request and replicate."""
+    """`ItemKNN` whose scores have noise that is drawn
+    anew for each request and replicate.
+    """
 
     key: ClassVar[str] = "noisy"
     noise: float = 0.0
@@ -67,9 +72,16 @@ class NoisyKNN(ItemKNN):
             said = [(rating.item.id, rating.value) for rating in request.history]
             offered = [item.id for item in request.candidates or ()]
             draw = generator(
-                self.seed, "noise", request.user, request.k, f"{said} {offered}", request.replicate
+                self.seed,
+                "noise",
+                request.user,
+                request.k,
+                f"{said} {offered}",
+                request.replicate,
             )
-            scores[row] += draw.gumbel(size=scores.shape[1]) * self.noise * scores[row].std()
+            scores[row] += (
+                draw.gumbel(size=scores.shape[1]) * self.noise * scores[row].std()
+            )
         return scores
 
 
@@ -92,7 +104,9 @@ class _Shop(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:  # the name is that of http.server
         """One answer a request."""
-        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["requests"]
+        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))[
+            "requests"
+        ]
         answers = self.model.recommend([_request(each) for each in given])
         self._say({"answers": [{"items": answer.items} for answer in answers]})
 
@@ -123,7 +137,9 @@ class HeedsExclusions(text.Reader):
         """Of every film; the lowest for what is excluded."""
         utility = super().utility(question)
         if unwanted := _EXCLUDED.search(question.text):
-            genres = (item.attributes.get("genres", ()) for item in self.taste.items.values())
+            genres = (
+                item.attributes.get("genres", ()) for item in self.taste.items.values()
+            )
             utility = utility - 1e3 * np.array([unwanted[1] in each for each in genres])
         return utility
 
@@ -199,7 +215,9 @@ def run(model: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]
 
 
 def _models(
-    kinds: Sequence[str], noise: Sequence[float], folder: Path
+    kinds: Sequence[str],
+    noise: Sequence[float],
+    folder: Path,
 ) -> Iterator[tuple[str, str]]:
     """What each line begins with, and the spec of its recommender."""
     seeded = [kind for kind in kinds if kind in SEEDED]
@@ -220,7 +238,10 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(SEEDED))
     parser.add_argument("--noise", nargs="+", type=float, default=LEVELS)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.processes) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(given.processes) as pool,
+    ):
         for label, model in _models(given.kinds, given.noise, Path(folder)):
             of = functools.partial(run, model, users=given.users, folder=Path(folder))
             found = list(pool.map(of, range(given.first, given.first + given.seeds)))

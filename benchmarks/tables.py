@@ -48,7 +48,9 @@ def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> Iterator[st
     yield ""
 
 
-def dose_response(found: Sequence[tuple[float, Sequence[tuple[float, Status]]]]) -> Iterator[str]:
+def dose_response(
+    found: Sequence[tuple[float, Sequence[tuple[float, Status]]]],
+) -> Iterator[str]:
     """A growing preference for early candidates."""
     yield "## A growing fault: preference for early candidates, `shuffle_candidates`, margin .05"
     yield ""
@@ -97,7 +99,10 @@ def promises(found: Sequence[Judged]) -> Iterator[str]:
             "median users",
         ),
         [
-            *(line(name, [one for one in found if one.promise == name]) for name in names),
+            *(
+                line(name, [one for one in found if one.promise == name])
+                for name in names
+            ),
             line("all", found),
         ],
     )
@@ -112,7 +117,9 @@ def recommenders(found: Sequence[Judged], members: Sequence[Member]) -> Iterator
         of = [one for one in found if one.member == member.name]
         planted = [one for one in of if one.planted]
         rest = [one for one in of if not one.planted]
-        names = dict.fromkeys(one.promise for one in planted if one.status == "violated")
+        names = dict.fromkeys(
+            one.promise for one in planted if one.status == "violated"
+        )
         lines.append(
             (
                 member.name,
@@ -121,7 +128,7 @@ def recommenders(found: Sequence[Judged], members: Sequence[Member]) -> Iterator
                 _violated(rest),
                 sum(one.status == "inconclusive" for one in rest),
                 sum(one.status == "error" for one in rest),
-            )
+            ),
         )
     yield from table(
         (
@@ -136,11 +143,17 @@ def recommenders(found: Sequence[Judged], members: Sequence[Member]) -> Iterator
     )
 
 
-def matrix(found: Sequence[Judged], members: Sequence[Member], seeds: int) -> Iterator[str]:
+def matrix(
+    found: Sequence[Judged],
+    members: Sequence[Member],
+    seeds: int,
+) -> Iterator[str]:
     """Violated runs of every promise on every recommender; planted ones are bold."""
     yield f"## Violated runs of {seeds}, by promise and recommender"
     yield ""
-    yield ", ".join(f"{number} {one.name}" for number, one in enumerate(members, start=1))
+    yield ", ".join(
+        f"{number} {one.name}" for number, one in enumerate(members, start=1)
+    )
     yield ""
     cells: dict[tuple[str, str], list[Judged]] = {}
     for one in found:
@@ -156,7 +169,10 @@ def matrix(found: Sequence[Judged], members: Sequence[Member], seeds: int) -> It
     yield from table(
         ("promise", *map(str, range(1, len(members) + 1))),
         (
-            (f"`{promise.name}`", *(cell(promise.name, member.name) for member in members))
+            (
+                f"`{promise.name}`",
+                *(cell(promise.name, member.name) for member in members),
+            )
             for promise in PROMISES
         ),
     )
@@ -166,7 +182,9 @@ def unfound(found: Sequence[Judged], members: Sequence[Member]) -> Iterator[str]
     """Promises that find nothing and faults that nothing finds."""
     hits = [one for one in found if one.planted and one.status == "violated"]
     blind = {promise.name for promise in PROMISES} - {one.promise for one in hits}
-    missed = {member.name for member in members if not member.sound} - {one.member for one in hits}
+    missed = {member.name for member in members if not member.sound} - {
+        one.member for one in hits
+    }
     yield f"Promises that find no fault: {', '.join(sorted(blind)) or 'none'}."
     yield f"Faults that no promise finds: {', '.join(sorted(missed)) or 'none'}."
 

@@ -2,10 +2,12 @@
 
     python -m benchmarks.titles [--movielens FOLDER]
 
-Prints Markdown: precision and recall on titles labelled by hand (`tests/llm/answers/hard_titles.tsv`) by what makes
-them hard. With a folder of MovieLens that has ``links.csv``, and the extra ``metadata``, also of all films of Wikidata
-as Wikidata writes them, looked up among those of MovieLens; which is which is known by the IMDb number, so nothing
-there is labelled by us. A film that either side holds under two numbers counts as wrong there.
+Prints Markdown: precision and recall on titles labelled by hand
+(`tests/llm/answers/hard_titles.tsv`) by what makes them hard. With a folder of
+MovieLens that has ``links.csv``, and the extra ``metadata``, also of all films of
+Wikidata as Wikidata writes them, looked up among those of MovieLens; which is which is
+known by the IMDb number, so nothing there is labelled by us. A film that either side
+holds under two numbers counts as wrong there.
 """
 
 import argparse
@@ -38,20 +40,28 @@ def labelled() -> Iterator[str]:
     found = outcomes()
     names = list(dict.fromkeys(one.case.difficulty for one in found))
     parts = [
-        (name, Score.of(one for one in found if one.case.difficulty == name)) for name in names
+        (name, Score.of(one for one in found if one.case.difficulty == name))
+        for name in names
     ]
-    yield from tables.table(HEAD, [line(*part) for part in [*parts, ("all", Score.of(found))]])
+    yield from tables.table(
+        HEAD,
+        [line(*part) for part in [*parts, ("all", Score.of(found))]],
+    )
     yield "\nMissed: " + "; ".join(
         f"{one.case.written} ({one.case.difficulty})" for one in found if one.missed
     )
 
 
 def wikidata(folder: Path) -> Iterator[str]:
-    """The films of Wikidata among those of a MovieLens folder, with their year and without."""
+    """The films of Wikidata among those of a MovieLens
+    folder, with their year and without.
+    """
     items = load(folder).items
     links = pd.read_csv(folder / "links.csv", dtype={"movieId": str})
     numbers = zip(links["imdbId"], links["movieId"], strict=True)
-    meant = {metadata.imdb_id(number): item for number, item in numbers if item in items}
+    meant = {
+        metadata.imdb_id(number): item for number, item in numbers if item in items
+    }
     index = TitleIndex(items.values())
     lines = []
     for name, dated in (("Wikidata, with year", True), ("Wikidata, without", False)):
@@ -68,7 +78,7 @@ def wikidata(folder: Path) -> Iterator[str]:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--movielens", type=Path, help="a folder with links.csv")
     folder: Path | None = parser.parse_args().movielens
     print("\n".join(labelled()))

@@ -1,14 +1,19 @@
-"""How long an epoch of training takes, and scoring, beside implicit, cornac and RecTools.
+"""How long an epoch of training takes, and scoring, beside implicit, cornac and
+RecTools.
 
-    python -m benchmarks.training [--epochs 2] [--rounds 3] [--yardstick ../with-others/bin/python ...]
+    python -m benchmarks.training [--epochs 2] [--rounds 3] [--yardstick
+    ../with-others/bin/python ...]
 
-The data are simulated, of the size and the skew of MovieLens 1M, and the same for all; every model has 64 dimensions,
-histories of 50 where it reads sequences, and one thread. ``--yardstick`` names the interpreter of an environment with
-implicit, cornac or RecTools (each is left out where it is missing; RecTools cannot be with implicit), and can be given
-more than once. Seconds are of the processor, which with one thread are those of a quiet machine by the clock, and on a
-busy one can still be compared: all are measured in turn, and the table has the medians of the rounds.
+The data are simulated, of the size and the skew of MovieLens 1M, and the same for all;
+every model has 64 dimensions, histories of 50 where it reads sequences, and one thread.
+``--yardstick`` names the interpreter of an environment with implicit, cornac or
+RecTools (each is left out where it is missing; RecTools cannot be with implicit), and
+can be given more than once. Seconds are of the processor, which with one thread are
+those of a quiet machine by the clock, and on a busy one can still be compared: all are
+measured in turn, and the table has the medians of the rounds.
 
-An epoch shows every interaction once, in each of them, but for what says otherwise in its name.
+An epoch shows every interaction once, in each of them, but for what says otherwise in
+its name.
 """
 
 import argparse
@@ -39,10 +44,16 @@ def timed(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def ours(name: str, dataset: Dataset, requests: list[Request], epochs: int) -> tuple[float, float]:
+def ours(
+    name: str,
+    dataset: Dataset,
+    requests: list[Request],
+    epochs: int,
+) -> tuple[float, float]:
     """Seconds of one epoch, and of scoring all requests as one batch.
 
-    What is done once is in two fits of different length alike, and falls out of their difference.
+    What is done once is in two fits of different length alike, and falls out of their
+    difference.
     """
     spec = f"{name}{'&' if '?' in name else '?'}dim=64&patience=0&device=cpu"
 
@@ -72,7 +83,13 @@ def theirs(python: str, dataset: Dataset, epochs: int) -> Mapping[str, float]:
         )
         # Outside this folder, where it would find modules of ours.
         command = [str(Path(python).absolute()), str(YARDSTICK), str(path), str(epochs)]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
+        done = subprocess.run(
+            command,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+        )
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -100,13 +117,20 @@ def main() -> None:
     parser.add_argument("--ratings", type=int, default=1_000_209)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--models", nargs="+", default=["bprmf", "sasrec"], help="specs")
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        default=["bprmf", "sasrec"],
+        help="specs",
+    )
     parser.add_argument("--yardstick", metavar="PYTHON", action="append", default=[])
     given = parser.parse_args()
     dataset = simulate(given.users, given.items, given.ratings)
     requests = questions(dataset)
     little = simulate(100, 100, 2000)
-    for name in given.models:  # imports and first calls, which the first round would count
+    for (
+        name
+    ) in given.models:  # imports and first calls, which the first round would count
         ours(name, little, questions(little), 1)
     epoch: dict[str, list[float]] = {}
     scoring: dict[str, list[float]] = {}
@@ -118,7 +142,9 @@ def main() -> None:
         for python in given.yardstick:
             for name, seconds in theirs(python, dataset, given.epochs).items():
                 epoch.setdefault(name, []).append(seconds)
-    print(f"{'seconds':32}{'an epoch':>12}{f'{len(requests)} x {CANDIDATES} scored':>20}")
+    print(
+        f"{'seconds':32}{'an epoch':>12}{f'{len(requests)} x {CANDIDATES} scored':>20}",
+    )
     for name, found in epoch.items():
         scored = f"{median(scoring[name]):20.2f}" if name in scoring else ""
         print(f"{name:32}{median(found):12.2f}{scored}")

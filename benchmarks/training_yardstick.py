@@ -1,14 +1,16 @@
-"""Seconds of an epoch of implicit's BPR, and cornac's and RecTools' SASRec, in their environments.
+"""Seconds of an epoch of implicit's BPR, and cornac's and RecTools' SASRec, in their
+environments.
 
     python training_yardstick.py INTERACTIONS.npz EPOCHS
 
-reads what `benchmarks.training` wrote and prints one line of JSON: seconds of the processor, by
-model. A package that is not installed is left out.
+reads what `benchmarks.training` wrote and prints one line of JSON: seconds of the
+processor, by model. A package that is not installed is left out.
 
-cornac's SASRec learns from the last place of a sequence alone, so an epoch encodes each user's interactions again and
-again, one prefix an interaction; RecTools' learns from all places at once, as ours does, but from each user's latest
-`LENGTH` interactions only. Both get a share of the users, and their time is multiplied. RecTools brings a package of
-its own by the name of implicit, which is not measured.
+cornac's SASRec learns from the last place of a sequence alone, so an epoch encodes each
+user's interactions again and again, one prefix an interaction; RecTools' learns from
+all places at once, as ours does, but from each user's latest `LENGTH` interactions
+only. Both get a share of the users, and their time is multiplied. RecTools brings a
+package of its own by the name of implicit, which is not measured.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ def bpr(users: Any, items: Any, epochs: int) -> float:
 
     def fit(count: int) -> None:
         BayesianPersonalizedRanking(
-            factors=DIM, iterations=count, num_threads=1, random_state=0
+            factors=DIM,
+            iterations=count,
+            num_threads=1,
+            random_state=0,
         ).fit(matrix, show_progress=False)
 
     return per_epoch(fit, epochs)
@@ -145,10 +150,18 @@ def main(path: Path, epochs: int) -> None:
     if find_spec("implicit") and not find_spec("rectools"):
         found[f"implicit {version('implicit')} BPR"] = bpr(users, items, epochs)
     if find_spec("cornac") and find_spec("torch"):
-        found[f"cornac {version('cornac')} SASRec"] = sasrec(users, items, times, epochs)
+        found[f"cornac {version('cornac')} SASRec"] = sasrec(
+            users,
+            items,
+            times,
+            epochs,
+        )
     if find_spec("rectools") and find_spec("pytorch_lightning"):
         found[f"RecTools {version('rectools')} SASRec, latest {LENGTH}"] = rectools(
-            users, items, times, epochs
+            users,
+            items,
+            times,
+            epochs,
         )
     print(json.dumps(found))
 

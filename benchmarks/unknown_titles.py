@@ -1,11 +1,13 @@
-"""How long a title takes that no item of a large catalogue has, against a scan of all names.
+"""How long a title takes that no item of a large catalogue has, against a scan of all
+names.
 
     python -m benchmarks.unknown_titles [--titles 60000 1000000] [--rounds 5]
 
-The anchor is one call of `rapidfuzz.process.extract` over all names, with the least similarity of a
-misspelt title: what a search without an index must do at least. Rounds of both alternate, after a first
-that counts for nothing; the figures are medians of processor time. The titles are made of one to six
-words, whose frequencies are those of a language (Zipf's law).
+The anchor is one call of `rapidfuzz.process.extract` over all names, with the least
+similarity of a misspelt title: what a search without an index must do at least. Rounds
+of both alternate, after a first that counts for nothing; the figures are medians of
+processor time. The titles are made of one to six words, whose frequencies are those of
+a language (Zipf's law).
 """
 
 import argparse
@@ -45,7 +47,9 @@ def vocabulary(number: int, rng: random.Random) -> list[str]:
         syllables = 1 + len(str(len(found))) // 2 + rng.randrange(2)
         found[
             "".join(
-                rng.choice("bcdfghlmnprstvw") + rng.choice("aeiou") + rng.choice("nrst" + 4 * " ")
+                rng.choice("bcdfghlmnprstvw")
+                + rng.choice("aeiou")
+                + rng.choice("nrst" + 4 * " ")
                 for _ in range(syllables)
             ).replace(" ", "")
         ] = None
@@ -53,7 +57,9 @@ def vocabulary(number: int, rng: random.Random) -> list[str]:
 
 
 def titles(number: int, seed: int) -> list[str]:
-    """Titles of words drawn by Zipf's law; a larger catalogue has more words (Heaps' law)."""
+    """Titles of words drawn by Zipf's law; a larger
+    catalogue has more words (Heaps' law).
+    """
     words = np.array(vocabulary(int(60 * number**0.6), random.Random(0)), dtype=object)
     rng = np.random.default_rng(seed)
     lengths = rng.choice(np.arange(1, 7), number, p=LENGTHS)
@@ -99,7 +105,10 @@ def measured(number: int, rounds: int, asked: int) -> tuple[object, ...]:
     """One line of the table: a catalogue of that many titles."""
     rng = random.Random(1)
     written = titles(number, 0)
-    items = [Item(str(place), title, 1920 + place % 100) for place, title in enumerate(written)]
+    items = [
+        Item(str(place), title, 1920 + place % 100)
+        for place, title in enumerate(written)
+    ]
     new = [title for title in titles(4 * asked, 1) if len(normalise(title)) >= 10]
     normalise.cache_clear()
     gc.collect()
@@ -112,17 +121,29 @@ def measured(number: int, rounds: int, asked: int) -> tuple[object, ...]:
     size = (memory() - before) / number
     names = list(dict.fromkeys(map(normalise, written)))
     unknown = [title for title in new if index.find(title) is None][:asked]
-    dated = [f"{title} (1977)" for title in unknown if index.find(f"{title} (1977)") is None]
-    slips = [misspelt(title, rng) for title in rng.sample(written, 4 * asked) if len(title) > 12]
+    dated = [
+        f"{title} (1977)" for title in unknown if index.find(f"{title} (1977)") is None
+    ]
+    slips = [
+        misspelt(title, rng)
+        for title in rng.sample(written, 4 * asked)
+        if len(title) > 12
+    ]
     slips = [title for title in slips if index.find(title) is not None][:asked]
     scan: Callable[[str], object] = lambda text: process.extract(
-        normalise(text), names, scorer=fuzz.ratio, score_cutoff=MIN_SCORE, limit=8
+        normalise(text),
+        names,
+        scorer=fuzz.ratio,
+        score_cutoff=MIN_SCORE,
+        limit=8,
     )
     kinds: list[tuple[Callable[[str], object], list[str]]] = [
         (index.find, unknown), (index.find, dated), (index.find, [strange(t) for t in unknown]),
         (index.find, slips), (scan, unknown[:SCANNED]),
     ]  # fmt: skip
-    taken = [[milliseconds(find, texts) for find, texts in kinds] for _ in range(rounds + 1)][1:]
+    taken = [
+        [milliseconds(find, texts) for find, texts in kinds] for _ in range(rounds + 1)
+    ][1:]
     medians = [statistics.median(column) for column in zip(*taken, strict=True)]
     return (
         f"{number:,}", f"{built:.1f}", f"{size:,.0f}", *(f"{value:.3f}" for value in medians),
@@ -132,12 +153,19 @@ def measured(number: int, rounds: int, asked: int) -> tuple[object, ...]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--titles", type=int, nargs="+", default=[60_000, 1_000_000])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--asked", type=int, default=200, help="titles of each kind in a round")
+    parser.add_argument(
+        "--asked",
+        type=int,
+        default=200,
+        help="titles of each kind in a round",
+    )
     options = parser.parse_args()
-    lines = [measured(number, options.rounds, options.asked) for number in options.titles]
+    lines = [
+        measured(number, options.rounds, options.asked) for number in options.titles
+    ]
     print(f"rapidfuzz {version('rapidfuzz')}, {options.rounds} rounds\n")
     print("\n".join(tables.table(HEAD, lines)))
 

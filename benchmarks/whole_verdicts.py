@@ -1,10 +1,13 @@
-"""How often whole verdicts are wrong whose units, ranges or answers are not those of plain users.
+"""How often whole verdicts are wrong whose units, ranges or answers are not those of
+plain users.
 
     python -m benchmarks.whole_verdicts [--runs 400] [--mean 0.1]
 
-Each line is a law at its limit, where both "holds" and "violated" are wrong; a law with failed calls has its mean at the
-limit if each failed call counts as the worst ("holds" is wrong then), or as the best ("violated" is). The verdicts are
-those of the oracles, on answers that were drawn; nights are written to files, and read by ``recsys-mt monitor``'s code.
+Each line is a law at its limit, where both "holds" and "violated" are wrong; a law with
+failed calls has its mean at the limit if each failed call counts as the worst ("holds"
+is wrong then), or as the best ("violated" is). The verdicts are those of the oracles,
+on answers that were drawn; nights are written to files, and read by ``recsys-mt
+monitor``'s code.
 """
 
 from __future__ import annotations
@@ -52,7 +55,15 @@ from pytest_recsys_mt.suites.arena import (
     not_less_preferred,
     preferred,
 )
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Choices,
+    Context,
+    Lost,
+    Pairs,
+    Sample,
+)
 from pytest_recsys_mt.verdict.answers import Drawn as DrawnWhat
 from tests.gate.nights import night, row, write
 
@@ -61,7 +72,9 @@ USERS, ALPHA, LIMIT = 200, 0.05, 0.1
 
 @dataclass
 class Truth:
-    """The true mean of the laws that can be moved, `LIMIT` unless a run asks for another one."""
+    """The true mean of the laws that can be moved, `LIMIT`
+    unless a run asks for another one.
+    """
 
     mean: float = LIMIT
 
@@ -71,7 +84,9 @@ ITEMS = {name: Item(name, name) for name in "ab"}
 CONTEXT = Context(alpha=ALPHA, deterministic=True, items=ITEMS)
 
 Claims = tuple[str, ...]
-"""What a run claimed that is wrong: ``holds``, ``violated`` (an alarm of the monitor is one)."""
+"""What a run claimed that is wrong: ``holds``,
+``violated`` (an alarm of the monitor is one).
+"""
 
 
 @dataclass
@@ -131,14 +146,21 @@ class Drawn:
     ) -> None:
         """They cannot change."""
 
-    def _ends(self, span: Callable[[Asked, Context], tuple[float, float]]) -> tuple[float, float]:
+    def _ends(
+        self,
+        span: Callable[[Asked, Context], tuple[float, float]],
+    ) -> tuple[float, float]:
         spans = [span(asked, self.context) for asked in self.everybody]
         return min(low for low, _ in spans), max(high for _, high in spans)
 
 
 def _asked(user: int, *items: str, k: int = 1, past: int = 0) -> Asked:
     request = Request(f"u{user}", (), Scale(1, 5), None, k)
-    return Asked(request, (Recommendation(items),), past=tuple(f"p{at}" for at in range(past)))
+    return Asked(
+        request,
+        (Recommendation(items),),
+        past=tuple(f"p{at}" for at in range(past)),
+    )
 
 
 # What users own differs by a factor of 90, as in a shop with a few resellers.
@@ -152,7 +174,10 @@ _VALUE = Score(
 
 
 def _population(value: Callable[[int, int], float]) -> list[Asked]:
-    return [_asked(user, repr(value(user, owned)), past=owned) for user, owned in enumerate(_OWNED)]
+    return [
+        _asked(user, repr(value(user, owned)), past=owned)
+        for user, owned in enumerate(_OWNED)
+    ]
 
 
 def _status(verdict: Any) -> Claims:
@@ -161,45 +186,71 @@ def _status(verdict: Any) -> Claims:
 
 def spans_of_a_score(judge: Any, rng: Generator) -> Claims:
     """The mean of all users is the threshold; few users carry most of it."""
-    everybody = _population(lambda user, owned: owned - 1.0 if owned > 11 else float(user % 2))
+    everybody = _population(
+        lambda user, owned: owned - 1.0 if owned > 11 else float(user % 2),
+    )
     mean = np.mean([float(asked.answers[0].items[0]) for asked in everybody])
     drawn = [everybody[at] for at in rng.choice(_ALL, USERS, replace=False)]
     return _status(judge(Drawn(drawn, everybody), _VALUE, float(mean)))
 
 
 def spans_of_a_change(judge: Any, sign: float, rng: Generator) -> Claims:
-    """The mean change of all users is 0, the limit; few users change the other way, by much."""
+    """The mean change of all users is 0, the limit; few
+    users change the other way, by much.
+    """
     light = sign * (_RESELLERS * 900.0) / (_ALL - _RESELLERS)
-    before = _population(lambda user, owned: owned - 1.0 if (sign > 0) == (owned > 11) else 0.0)
+    before = _population(
+        lambda user, owned: owned - 1.0 if (sign > 0) == (owned > 11) else 0.0,
+    )
     change = {11: light, 1_001: -sign * 900.0}
     after = [
-        _asked(at, repr(float(one.answers[0].items[0]) + change[len(one.past)]), past=len(one.past))
+        _asked(
+            at,
+            repr(float(one.answers[0].items[0]) + change[len(one.past)]),
+            past=len(one.past),
+        )
         for at, one in enumerate(before)
     ]
     chosen = rng.choice(_ALL, USERS, replace=False)
     source = Drawn([before[at] for at in chosen], before)
-    return _status(judge(source, Drawn([after[at] for at in chosen], after, "changed"), _VALUE))
+    return _status(
+        judge(source, Drawn([after[at] for at in chosen], after, "changed"), _VALUE),
+    )
 
 
 def failed_calls(worst: bool, rng: Generator) -> Claims:
-    """3 % of the follow-ups fail; of the others so many lose their whole list that the mean is the margin."""
+    """3 % of the follow-ups fail; of the others so many lose
+    their whole list that the mean is the margin.
+    """
     failing = 0.03
     lost = (AT.mean - failing) / (1 - failing) if worst else AT.mean / (1 - failing)
     source = [_asked(user, "a") for user in range(USERS)]
     moved = rng.random(USERS) < lost
     followup = [_asked(user, "b" if moved[user] else "a") for user in range(USERS)]
-    broken = frozenset(f"u{user}" for user in np.flatnonzero(rng.random(USERS) < failing))
-    verdict = same_ranking(
-        Drawn(source, source), Drawn(followup, followup, "changed", broken), margin=LIMIT
+    broken = frozenset(
+        f"u{user}" for user in np.flatnonzero(rng.random(USERS) < failing)
     )
-    return tuple(claim for claim in _status(verdict) if claim == ("holds" if worst else "violated"))
+    verdict = same_ranking(
+        Drawn(source, source),
+        Drawn(followup, followup, "changed", broken),
+        margin=LIMIT,
+    )
+    return tuple(
+        claim
+        for claim in _status(verdict)
+        if claim == ("holds" if worst else "violated")
+    )
 
 
 def refusals(rng: Generator) -> Claims:
-    """The margin is the share of changed answers; the recommender refuses 4 % of the users, all of them such."""
+    """The margin is the share of changed answers; the recommender refuses 4 % of the
+    users, all of them such.
+    """
     source = [_asked(user, "a") for user in range(USERS)]
     drawn = rng.random(USERS)
-    followup = [_asked(user, "b" if drawn[user] < AT.mean else "a") for user in range(USERS)]
+    followup = [
+        _asked(user, "b" if drawn[user] < AT.mean else "a") for user in range(USERS)
+    ]
     refused = frozenset(f"u{user}" for user in np.flatnonzero(drawn < 0.04))
     changed = Drawn(followup, followup, "changed", refused=refused)
     return _status(same_ranking(Drawn(source, source), changed, margin=LIMIT))
@@ -216,7 +267,9 @@ _KNOWN_ONLY = Score(
 
 
 def undefined_scores(share: float, rng: Generator) -> Claims:
-    """The mean score is the threshold; users who would score 0 have no score in a share of all cases."""
+    """The mean score is the threshold; users who would score 0
+    have no score in a share of all cases.
+    """
     threshold, drawn = 0.5, rng.random(USERS)
     mean = threshold + AT.mean - LIMIT
     values = np.where(drawn < mean, "1", np.where(drawn < mean + share, "none", "0"))
@@ -225,7 +278,9 @@ def undefined_scores(share: float, rng: Generator) -> Claims:
 
 
 def undefined_changes(rng: Generator) -> Claims:
-    """No score falls but those of the margin; follow-ups that fell have no score in half of the cases."""
+    """No score falls but those of the margin; follow-ups that
+    fell have no score in half of the cases.
+    """
     source = [_asked(user, "1") for user in range(USERS)]
     drawn = rng.random(USERS)
     values = np.where(drawn < AT.mean / 2, "none", np.where(drawn < AT.mean, "0", "1"))
@@ -235,7 +290,9 @@ def undefined_changes(rng: Generator) -> Claims:
 
 
 def drawn_candidates(users: int, rng: Generator) -> Claims:
-    """All users of the data, always the same ones; their candidates are drawn, and so is whose answer changes."""
+    """All users of the data, always the same ones; their candidates are drawn, and so
+    is whose answer changes.
+    """
     shares = (
         2 * AT.mean * (np.arange(users) + 0.5) / users
     )  # of candidates with which a user's answer changes
@@ -244,7 +301,10 @@ def drawn_candidates(users: int, rng: Generator) -> Claims:
     moved = rng.random(users) < shares
     followup = [_asked(int(user), "b" if moved[user] else "a") for user in order]
     what = frozenset[DrawnWhat]({"candidates"})
-    sides = (Drawn(source, source, drawn=what), Drawn(followup, followup, "changed", drawn=what))
+    sides = (
+        Drawn(source, source, drawn=what),
+        Drawn(followup, followup, "changed", drawn=what),
+    )
     return _status(same_ranking(*sides, margin=LIMIT))
 
 
@@ -252,15 +312,21 @@ _REFUSAL = Recommendation((), text="I cannot help with that.")
 
 
 def published_t_test(rng: Generator) -> Claims:
-    """Runs with and without a change are alike; 4 % of the answers with it could not be read."""
+    """Runs with and without a change are alike; 4 % of the
+    answers with it could not be read.
+    """
 
     def side(unread: float) -> list[Asked]:
         found = []
         for user in range(40):
-            answers = [Recommendation(tuple(rng.permutation(list("abcdef"))[:4])) for _ in range(6)]
+            answers = [
+                Recommendation(tuple(rng.permutation(list("abcdef"))[:4]))
+                for _ in range(6)
+            ]
             read = rng.random(6) >= unread
             kept = tuple(
-                one if known else _REFUSAL for one, known in zip(answers, read, strict=True)
+                one if known else _REFUSAL
+                for one, known in zip(answers, read, strict=True)
             )
             found.append(Asked(Request(f"u{user}", (), Scale(1, 5), None, 4), kept))
         return found
@@ -268,7 +334,9 @@ def published_t_test(rng: Generator) -> Claims:
     sides = []
     for label, unread in (("", 0.0), ("changed", 0.04)):
         asked = side(unread)
-        sides.append(_PartlyRead([one for one in asked if not one.unread], asked, label))
+        sides.append(
+            _PartlyRead([one for one in asked if not one.unread], asked, label),
+        )
     verdict = paper_t_test(sides[0], sides[1])
     return tuple(claim for claim in _status(verdict) if claim == "violated")
 
@@ -301,14 +369,20 @@ _DESIGN = Design(users=USERS, candidates=5, k=1, history=2)
 
 
 def households(rng: Generator) -> Claims:
-    """Ten users of a household change alike, one household in ten; one user of each is asked."""
+    """Ten users of a household change alike, one household
+    in ten; one user of each is asked.
+    """
     split = Split(_HOMES, int(rng.integers(2**31)), unit="household")
     users = [int(user[1:]) for user in split.users(_DESIGN)]
     moved = rng.random(400) < AT.mean
     source = [_asked(user, "a") for user in users]
     followup = [_asked(user, "b" if moved[user // 10] else "a") for user in users]
     return _status(
-        same_ranking(Drawn(source, source), Drawn(followup, followup, "changed"), margin=LIMIT)
+        same_ranking(
+            Drawn(source, source),
+            Drawn(followup, followup, "changed"),
+            margin=LIMIT,
+        ),
     )
 
 
@@ -319,10 +393,14 @@ def nights(failing: float, spans: bool, rng: Generator) -> Claims:
         effects, failed = rng.random(100) < AT.mean, rng.random(100) < failing
         users = [f"u{day * 100 + user}" for user in range(100)]
         values = {users[at]: float(effects[at]) for at in np.flatnonzero(~failed)}
-        unknown = {users[at]: int(at - failed[:at].sum()) for at in np.flatnonzero(failed)}
+        unknown = {
+            users[at]: int(at - failed[:at].sum()) for at in np.flatnonzero(failed)
+        }
         reach = [-1.0, 3.0] if spans and day % 2 else [-1.0, 1.0]
         details = {"unmeasured": {"users": unknown}}
-        documents.append(night(day, row(values, margin=LIMIT, reach=reach, details=details)))
+        documents.append(
+            night(day, row(values, margin=LIMIT, reach=reach, details=details)),
+        )
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(path) for path in write(Path(folder), documents)]
         (found,) = monitor(records(paths), ALPHA, change=False)
@@ -346,7 +424,9 @@ def questions(oracle: str, rng: Generator) -> Claims:
     right, known = rng.integers(0, 4, USERS), rng.random(USERS) < 0.5
     one = _answered(right, known)
     if oracle == "better_than_chance":
-        return _status(better_than_chance(_answered(right, rng.random(USERS) < 0.25), CONTEXT))
+        return _status(
+            better_than_chance(_answered(right, rng.random(USERS) < 0.25), CONTEXT),
+        )
     if oracle == "constant_answer":
         guessed = _answered(rng.integers(0, 4, USERS), np.ones(USERS, bool))
         verdict = constant_answer(replace(guessed, right=one.right), CONTEXT)
@@ -375,7 +455,10 @@ class _Prefers:
     def judge(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
         """One judgement each."""
         return [
-            Judgement("A" if (each.a[0].id == "a") == self._taken[each.request.user] else "B", {})
+            Judgement(
+                "A" if (each.a[0].id == "a") == self._taken[each.request.user] else "B",
+                {},
+            )
             for each in comparisons
         ]
 
@@ -386,7 +469,9 @@ def comparisons(margin: float, rng: Generator) -> Claims:
     sides = [[_asked(user, name) for user in range(USERS)] for name in "ab"]
     ours, theirs = (Drawn(side, side) for side in sides)
     arena = Arena(ours, theirs, JudgeRunner(judge, "judge"), ())
-    return _status(not_less_preferred(arena, margin=margin) if margin else preferred(arena))
+    return _status(
+        not_less_preferred(arena, margin=margin) if margin else preferred(arena),
+    )
 
 
 LAWS: Mapping[str, Callable[[Generator], Claims]] = {
@@ -418,7 +503,9 @@ LAWS: Mapping[str, Callable[[Generator], Claims]] = {
 
 def wrong(law: Callable[[Generator], Claims], runs: int) -> Counter[str]:
     """How often each claim was made, of so many runs of a law at its limit."""
-    return Counter(claim for run in range(runs) for claim in law(np.random.default_rng(run)))
+    return Counter(
+        claim for run in range(runs) for claim in law(np.random.default_rng(run))
+    )
 
 
 def report(runs: int) -> Iterator[str]:
@@ -441,7 +528,7 @@ def report(runs: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument(
         "--mean",

@@ -1,19 +1,25 @@
-"""Scores of implicit's ItemKNN, BPR and ALS, for an environment that has implicit and nothing of ours.
+"""Scores of implicit's ItemKNN, BPR and ALS, for an environment that has implicit and
+nothing of ours.
 
     python yardstick.py FOLDER
 
-reads ``FOLDER/question.npz``, which `benchmarks.quality` writes, and writes ``FOLDER/scores.npz``: one
-array of scores a model and seed, shape (users, candidates), and the seconds of the processor that each fit took.
+reads ``FOLDER/question.npz``, which `benchmarks.quality` writes, and writes
+``FOLDER/scores.npz``: one array of scores a model and seed, shape (users, candidates),
+and the seconds of the processor that each fit took.
 
-One thread: with two, implicit's BPR is not reproducible under a seed. Scores are taken from factors
-and similarities, not from `recommend`, which answers -1 for what has no score at all.
+One thread: with two, implicit's BPR is not reproducible under a seed. Scores are taken
+from factors and similarities, not from `recommend`, which answers -1 for what has no
+score at all.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # implicit warns of slow fits without it
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS",
+    "1",
+)  # implicit warns of slow fits without it
 
 import sys
 import time
@@ -37,13 +43,19 @@ def main(folder: Path) -> None:
     found: dict[str, np.ndarray] = {}
 
     start = time.process_time()
-    nearest = CosineRecommender(K=NEIGHBOURS + 1, num_threads=1)  # an item is its own neighbour
+    nearest = CosineRecommender(
+        K=NEIGHBOURS + 1,
+        num_threads=1,
+    )  # an item is its own neighbour
     nearest.fit(weighted, show_progress=False)
     found["ItemKNN/seconds"] = np.array([time.process_time() - start])
     scores = (weighted[users] @ nearest.similarity).toarray()
     found["ItemKNN"] = np.take_along_axis(scores, candidates, axis=1)[None]
 
-    for name, kind in (("BPR", BayesianPersonalizedRanking), ("ALS", AlternatingLeastSquares)):
+    for name, kind in (
+        ("BPR", BayesianPersonalizedRanking),
+        ("ALS", AlternatingLeastSquares),
+    ):
         by_seed, seconds = [], []
         for seed in range(int(question["seeds"])):
             start = time.process_time()

@@ -2,8 +2,9 @@
 
     python examples/gate_classical.py
 
-The first run is kept as the baseline. The same model passes; one that recommends at random passes the
-promises about its lists, and is stopped because it finds the next film less often.
+The first run is kept as the baseline. The same model passes; one that recommends at
+random passes the promises about its lists, and is stopped because it finds the next
+film less often.
 
 Ends with 0 if the runs end so; else with the exit status of the first that does not.
 """
@@ -27,7 +28,15 @@ margin = 0.05
 
 def run(folder: Path, model: str, *more: str) -> int:
     """Run the promises on a model; gives pytest's exit status."""
-    command = [sys.executable, "-m", "pytest", str(PROMISES), "-q", "--no-header", "--tb=no"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(PROMISES),
+        "-q",
+        "--no-header",
+        "--tb=no",
+    ]
     command += [
         "-p",
         "no:cacheprovider",
@@ -35,7 +44,11 @@ def run(folder: Path, model: str, *more: str) -> int:
         str(folder),
         f"--recsys-cache={folder}/cache",
     ]
-    command += [f"--recsys-policy={folder}/recsys.toml", f"--recsys-model={model}", *more]
+    command += [
+        f"--recsys-policy={folder}/recsys.toml",
+        f"--recsys-model={model}",
+        *more,
+    ]
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 

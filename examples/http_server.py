@@ -1,10 +1,11 @@
-"""A recommender behind HTTP: the reference server of docs/http-recommender.openapi.yaml.
+"""A recommender behind HTTP: the reference server of
+docs/http-recommender.openapi.yaml.
 
     pip install 'pytest-recsys-mt[examples]'
     python examples/http_server.py --port 8000
 
-It likes what shares genres and directors with the history. Set SHOP_TOKEN, and it wants the header
-``Authorization: Bearer`` with that token, or ``X-API-Key`` with it.
+It likes what shares genres and directors with the history. Set SHOP_TOKEN, and it wants
+the header ``Authorization: Bearer`` with that token, or ``X-API-Key`` with it.
 """
 
 import argparse
@@ -17,7 +18,9 @@ from fastapi import Depends, FastAPI, Header, HTTPException
 from pydantic import BaseModel, Field
 
 VERSION = "taste-1"
-"""Another one for every change that may change an answer: recorded answers are kept by it."""
+"""Another one for every change that may change an
+answer: recorded answers are kept by it.
+"""
 
 LARGEST_BATCH = 64
 
@@ -92,21 +95,33 @@ def about() -> dict[str, Any]:
 @app.post("/recommend")
 def recommend(batch: Batch) -> dict[str, Any]:
     """One answer a request, in their order."""
-    return {"version": VERSION, "answers": [answer(request) for request in batch.requests]}
+    return {
+        "version": VERSION,
+        "answers": [answer(request) for request in batch.requests],
+    }
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """The candidates that share most with what the user rated, each rating as a share of the scale."""
+    """The candidates that share most with what the user
+    rated, each rating as a share of the scale.
+    """
     if request.candidates is None:
-        return {"not_applicable": "this shop ranks candidates, and has no catalogue of its own"}
+        return {
+            "not_applicable": "this shop ranks candidates, and has no catalogue of its own",
+        }
     taste: defaultdict[str, float] = defaultdict(float)
     for rating in request.history:
-        liked = (rating.rating - request.scale.low) / (request.scale.high - request.scale.low) - 0.5
+        liked = (rating.rating - request.scale.low) / (
+            request.scale.high - request.scale.low
+        ) - 0.5
         for feature in features(rating.item):
             taste[feature] += liked
     ranked = sorted(
         request.candidates,
-        key=lambda item: (-round(sum(taste[feature] for feature in features(item)), 9), item.id),
+        key=lambda item: (
+            -round(sum(taste[feature] for feature in features(item)), 9),
+            item.id,
+        ),
     )
     return {"items": [item.id for item in ranked[: request.k]]}
 

@@ -2,11 +2,12 @@
 
     python examples/record_replay.py
 
-The model here is a script behind an OpenAI-compatible endpoint on this machine: it copies the numbered
-candidates of a prompt in their order, so it breaks the promise about shuffled ones. With a real one,
-set OPENAI_BASE_URL and OPENAI_API_KEY.
+The model here is a script behind an OpenAI-compatible endpoint on this machine: it
+copies the numbered candidates of a prompt in their order, so it breaks the promise
+about shuffled ones. With a real one, set OPENAI_BASE_URL and OPENAI_API_KEY.
 
-Ends with 0 if both runs show the broken promise (status 1); else with the exit status of the run that does not.
+Ends with 0 if both runs show the broken promise (status 1); else with the exit status
+of the run that does not.
 """
 
 import json
@@ -38,15 +39,20 @@ class Endpoint(BaseHTTPRequestHandler):
         Endpoint.asked += 1
         length = int(self.headers["content-length"])
         prompt = json.loads(self.rfile.read(length))["messages"][-1]["content"]
-        titles = re.findall(r"^\s*(?:\d+[.)]|[-*])\s+(.+)$", prompt, re.MULTILINE)[-20:][:10]
+        titles = re.findall(r"^\s*(?:\d+[.)]|[-*])\s+(.+)$", prompt, re.MULTILINE)[
+            -20:
+        ][:10]
         text = "\n".join(f"{place}. {title}" for place, title in enumerate(titles, 1))
         message = {"role": "assistant", "content": text}
         body = json.dumps(
             {
                 "model": "script-1",
                 "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                "usage": {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4},
-            }
+                "usage": {
+                    "prompt_tokens": len(prompt) // 4,
+                    "completion_tokens": len(text) // 4,
+                },
+            },
         ).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -60,7 +66,15 @@ class Endpoint(BaseHTTPRequestHandler):
 
 def run(folder: Path, cache: str, url: str, *more: str) -> int:
     """Run the promises on the model; gives pytest's exit status."""
-    command = [sys.executable, "-m", "pytest", str(PROMISES), "-q", "--no-header", "--tb=no"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(PROMISES),
+        "-q",
+        "--no-header",
+        "--tb=no",
+    ]
     command += ["-p", "no:cacheprovider", "--rootdir", str(folder), "--recsys-users=40"]
     command += [
         "--recsys-model=openai:script?temperature=0",
@@ -72,7 +86,9 @@ def run(folder: Path, cache: str, url: str, *more: str) -> int:
 
 
 def main() -> int:
-    """Record into one cache, carry a file of answers to another one, replay with no server there."""
+    """Record into one cache, carry a file of answers to
+    another one, replay with no server there.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"

@@ -1,16 +1,21 @@
 """The oracles: functions that judge source and follow-up answers and return a verdict.
 
-A verdict ``holds`` if the mean is shown to be on the side of the margin that is promised, and is ``violated`` if it is
-shown to be on the other. Each oracle raises `OracleError` if an argument is invalid; a docstring says only what else raises one.
+A verdict ``holds`` if the mean is shown to be on the side of the margin that is
+promised, and is ``violated`` if it is shown to be on the other. Each oracle raises
+`OracleError` if an argument is invalid; a docstring says only what else raises one.
 """
 
 import pkgutil
 from importlib import import_module
 from inspect import isfunction
 
-# What a module of this folder offers is public: the names of its `__all__`, or else the function of the module's own name.
-# Editors and type checkers read `__init__.pyi`, which scripts/exports writes.
-_MODULES = [import_module(found.name) for found in pkgutil.walk_packages(__path__, f"{__name__}.")]
+# What a module of this folder offers is public: the names of its `__all__`, or else the
+# function of the module's own name. Editors and type checkers read `__init__.pyi`,
+# which scripts/exports writes.
+_MODULES = [
+    import_module(found.name)
+    for found in pkgutil.walk_packages(__path__, f"{__name__}.")
+]
 FOUND = {
     name: module
     for module in _MODULES
@@ -21,11 +26,13 @@ _LISTS = f"{__name__}.similarities."
 _DOOR = import_module(f"{__name__}.door")
 globals().update(
     {
-        name: (_DOOR.checked_lists if module.__name__.startswith(_LISTS) else _DOOR.checked)(found)
+        name: (
+            _DOOR.checked_lists if module.__name__.startswith(_LISTS) else _DOOR.checked
+        )(found)
         if isfunction(found := getattr(module, name))
         else found
         for name, module in FOUND.items()
-    }
+    },
 )
 
 __all__ = [*sorted(FOUND)]  # noqa: PLE0604

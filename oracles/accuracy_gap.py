@@ -1,4 +1,6 @@
-"""Questions about less popular items must be answered as well as those about popular ones."""
+"""Questions about less popular items must be answered
+as well as those about popular ones.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +14,9 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 class RateDifference(Mean):
-    """Bounds for the difference of two rates, conservative for any sizes: Bonferroni over the exact bounds of both."""
+    """Bounds for the difference of two rates, conservative for any sizes: Bonferroni
+    over the exact bounds of both.
+    """
 
     def __init__(self, first: Rate, second: Rate) -> None:
         self.estimate = first.estimate - second.estimate
@@ -41,16 +45,17 @@ def accuracy_gap(
 ) -> Verdict:
     """Accuracy on less popular items may be lower by at most the margin.
 
-    Arguments are those of `better_than_chance`, but `rare` are the names of the questions about less popular items, and
-    `margin` is the largest gap, at least 0.
+    Arguments are those of `better_than_chance`, but `rare` are the names of the
+    questions about less popular items, and `margin` is the largest gap, at least 0.
 
     Example:
         assert accuracy_gap(replies.choices, ["q1", "q2"], recsys.context, margin=0.1)
 
     Returns:
-        A verdict whose `estimate` is the accuracy on the other items minus that on the rare ones. The
-        ``figures`` give both, and the shares of rare items among wrong and among right answers (figure
-        10 of the paper). Not applicable if a group is empty.
+        A verdict whose `estimate` is the accuracy on the other items minus that on the
+        rare ones. The ``figures`` give both, and the shares of rare items among wrong
+        and among right answers (figure 10 of the paper). Not applicable if a group is
+        empty.
     """
     not_negative("accuracy_gap", "margin", margin)
     found, done = begun("accuracy_gap", context, choices, details=details, column=False)
@@ -58,17 +63,28 @@ def accuracy_gap(
         return found
     groups: dict[bool, list[bool]] = {True: [], False: []}
     missed = Counter[bool]()
-    for name, hit, chosen in zip(choices.questions, choices.hits, choices.chosen, strict=True):
+    for name, hit, chosen in zip(
+        choices.questions,
+        choices.hits,
+        choices.chosen,
+        strict=True,
+    ):
         groups[name in rare].append(hit)
         missed[name in rare] += chosen is None
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
         found = replace(
-            found, status="not-applicable", reason=reason, users=0, errors=0, account={}
+            found,
+            status="not-applicable",
+            reason=reason,
+            users=0,
+            errors=0,
+            account={},
         )
         return context.report(found)
     popular, unpopular = (
-        Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)
+        Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key])
+        for key in (False, True)
     )
     means = {key: sum(hits) / len(hits) for key, hits in groups.items()}
     wrong, right = choices.hits.count(False), sum(choices.hits)

@@ -18,7 +18,7 @@ def share(oracle: str, name: str, value: Any) -> float:
     if not 0 < number < 1:
         raise OracleError(
             f"{oracle}: {name} must lie between 0 and 1, both excluded, got {value!r}; 0.05 lets "
-            f"the mean user change by a twentieth of the range"
+            f"the mean user change by a twentieth of the range",
         )
     return number
 
@@ -31,9 +31,7 @@ def not_negative(oracle: str, name: str, value: Any) -> float:
     return number
 
 
-SIDES = (
-    "answers as a metamorphic test is given them (source, followup) or as recsys.run() returns them"
-)
+SIDES = "answers as a metamorphic test is given them (source, followup) or as recsys.run() returns them"
 
 
 def one_side(oracle: str, name: str, value: Any) -> Answers:
@@ -51,7 +49,7 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
     if source is followup:
         raise OracleError(
             f"{oracle}: source and followup are the same answers, {source!r}; compare "
-            f"recsys.run() with recsys.run(a_transformation)"
+            f"recsys.run() with recsys.run(a_transformation)",
         )
 
 
@@ -60,7 +58,8 @@ def two_sides_that_may_differ(oracle: str, source: Any, followup: Any) -> None:
 
     Raises:
         OracleError: If they are not two sides of a run.
-        NotApplicable: If the recommender declares that it does not read what is changed between them.
+        NotApplicable: If the recommender declares that it does not read what is changed
+            between them.
     """
     two_sides(oracle, source, followup)
     if reason := source.context.ignored(source, followup):
@@ -74,13 +73,15 @@ def flat(oracle: str, name: str, values: Any, least: float = -math.inf) -> Float
     except (TypeError, ValueError):
         numbers = np.empty((0, 0))
     if numbers.ndim != 1:
-        raise OracleError(f"{oracle}: {name} must be a flat list of numbers, got {values!r}")
+        raise OracleError(
+            f"{oracle}: {name} must be a flat list of numbers, got {values!r}",
+        )
     wrong = numbers[~(np.isfinite(numbers) & (numbers >= least))]
     if len(wrong):
         bound = "" if least == -math.inf else f" of at least {least:g}"
         raise OracleError(
             f"{oracle}: {name} contains {float(wrong[0])!r}; each must be a finite number{bound}: leave out users or "
-            f"items without one"
+            f"items without one",
         )
     return numbers
 
@@ -88,7 +89,9 @@ def flat(oracle: str, name: str, values: Any, least: float = -math.inf) -> Float
 def whole(oracle: str, name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise OracleError(f"{oracle}: {name} must be a whole number from {least}, got {value!r}")
+        raise OracleError(
+            f"{oracle}: {name} must be a whole number from {least}, got {value!r}",
+        )
     return int(value)
 
 
@@ -103,7 +106,7 @@ def as_many(oracle: str, recommended: Sized, offered: Sized) -> None:
     """As many lists as offers."""
     if len(recommended) != len(offered):
         raise OracleError(
-            f"{oracle}: recommended and offered each need one entry a user, got {len(recommended)} and {len(offered)}"
+            f"{oracle}: recommended and offered each need one entry a user, got {len(recommended)} and {len(offered)}",
         )
 
 

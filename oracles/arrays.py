@@ -6,7 +6,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Lists = NDArray[np.int32]
-"""Lists of numbered items, best first, of each user, ``(n, k)``, or of each user and replicate, ``(n, replicates, k)``."""
+"""Lists of numbered items, best first, of each user, ``(n, k)``, or of each user and
+replicate, ``(n, replicates, k)``.
+"""
 
 PAD = -1
 """Fills the places after the end of a list. Every negative number counts as padding."""

@@ -1,4 +1,5 @@
-"""Benchmark values: the mean score of the answers, or an aggregate of them, against a threshold.
+"""Benchmark values: the mean score of the answers, or an aggregate of them, against a
+threshold.
 
 The value is needed whatever the verdict, so all users are asked.
 """
@@ -26,7 +27,11 @@ __all__ = ["at_least", "at_most", "within"]
 
 
 def at_least(
-    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
+    answers: Answers,
+    score: Measure,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
 
@@ -35,37 +40,50 @@ def at_least(
 
     Args:
         answers: Answers of either side.
-        score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
-            `oracles.aggregates.measures.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
+        score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``,
+            ``mrr@k``, a name from `oracles.aggregates.measures.AGGREGATES`, or a
+            `Score` or an `Aggregate` of your own.
         threshold: The limit of the mean, in the unit of the score.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an
+            `Aggregate`.
 
     Returns:
-        A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
-        the mean reaches the threshold, ``violated`` if the upper bound is below it. A user whose answers have no
-        such score (None) counts at both ends of its span. A user for whom the score raises `NotApplicable` is left
-        out, and the verdict says how many and why. If an aggregate is undefined, no user is applicable.
+        A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the
+        lower bound of the mean reaches the threshold, ``violated`` if the upper bound
+        is below it. A user whose answers have no such score (None) counts at both ends
+        of its span. A user for whom the score raises `NotApplicable` is left out, and
+        the verdict says how many and why. If an aggregate is undefined, no user is
+        applicable.
     """
     return _judge("at_least", answers, score, "at least", threshold, slices)
 
 
 def at_most(
-    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
+    answers: Answers,
+    score: Measure,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
-    """The mean score over users, or an aggregate of them, must stay below the threshold.
+    """The mean score over users, or an aggregate of them, must stay below the
+    threshold.
 
     Example:
         assert at_most(recsys.run(), "hallucination@5", 0.05)
 
     Returns:
-        As in `at_least`, whose arguments it has: ``holds`` if the upper bound is below the threshold, ``violated`` if the
-        lower bound is above it.
+        As in `at_least`, whose arguments it has: ``holds`` if the upper bound is below
+        the threshold, ``violated`` if the lower bound is above it.
     """
     return _judge("at_most", answers, score, "at most", threshold, slices)
 
 
 def within(
-    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
+    answers: Answers,
+    score: Measure,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must be near 0 (no bias).
 
@@ -73,12 +91,13 @@ def within(
         assert within(recsys.run(), "log_popularity_difference", 0.2)
 
     Returns:
-        As in `at_least`, whose arguments it has, but the threshold is above 0: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
+        As in `at_least`, whose arguments it has, but the threshold is above 0:
+        ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
         tests), ``violated`` if the mean is farther from 0.
     """
     if not_negative("within", "threshold", threshold) == 0:
         raise OracleError(
-            "within: no test can show that a mean is exactly 0; threshold must be above 0"
+            "within: no test can show that a mean is exactly 0; threshold must be above 0",
         )
     return _judge("within", answers, score, "within", threshold, slices)
 
@@ -108,17 +127,28 @@ def _judge(
     verdict = assess(answers, claim, measure, whole=getattr(named, "unread", False))
     value, sample = verdict.estimate, seen[-1]
     if value is None or sample.unread:
-        # As published: an answer of which nothing could be read recommends nothing. The interval has more.
+        # As published: an answer of which nothing could be read recommends nothing. The
+        # interval has more.
         whole = measure(sample.whole(), answers.context).effect
         silent = too_many_unread(sample, answers.context)
         value = float(whole.mean()) if len(whole) and not silent else None
     return answers.context.report(valued(verdict, named.name, value, limit))
 
 
-def valued(verdict: Verdict, metric: str, value: float | None, threshold: float) -> Verdict:
+def valued(
+    verdict: Verdict,
+    metric: str,
+    value: float | None,
+    threshold: float,
+) -> Verdict:
     """The verdict on a benchmark value instead of an effect."""
     return dataclasses.replace(
-        verdict, estimate=None, margin=None, metric=metric, value=value, threshold=threshold
+        verdict,
+        estimate=None,
+        margin=None,
+        metric=metric,
+        value=value,
+        threshold=threshold,
     )
 
 
@@ -130,7 +160,9 @@ def scores_of(answers: Answers, score: Score) -> tuple[Sample, Effects]:
 
 
 def score_values(sample: Sample, context: Context, score: Score) -> Effects:
-    """The mean score of each user's answers; a user whose answers have none counts at both ends of its span."""
+    """The mean score of each user's answers; a user whose answers
+    have none counts at both ends of its span.
+    """
     left_out = 0
 
     def mean(asked: Asked) -> float:
@@ -148,7 +180,10 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     judged = dataclasses.replace(
         effects,
         reach=reach,
-        wide=reach == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
-        note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
+        wide=reach
+        == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
+        note=f"{left_out} recommended items without {score.name} left out"
+        if left_out
+        else "",
     )
     return with_hidden(judged, score.name, sample.asked)

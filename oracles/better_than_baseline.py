@@ -1,4 +1,6 @@
-"""Multiple-choice questions must be answered better than by a simple rule on the same questions."""
+"""Multiple-choice questions must be answered better than
+by a simple rule on the same questions.
+"""
 
 from collections.abc import Mapping
 
@@ -22,28 +24,34 @@ def better_than_baseline(
     margin: float = 0.0,
     details: Mapping[str, object] | None = None,
 ) -> Verdict:
-    """The share of right answers must be above that of a baseline, question by question.
+    """The share of right answers must be above that of a baseline, question by
+    question.
 
-    Missed answers count as wrong for "holds" and as right for "violated". Each question gives the difference between the model's right answer
-    (1 or 0) and the baseline's, so questions that are easy for both decide nothing.
+    Missed answers count as wrong for "holds" and as right for "violated". Each question
+    gives the difference between the model's right answer (1 or 0) and the baseline's,
+    so questions that are easy for both decide nothing.
 
-    The `baseline` of that `name`, such as ``popularity``, has what it reaches in each question, by its name: 1 for a
-    right answer, 0 for a wrong one, the probability of a right one where it draws. `margin` is how much better the model
-    must be, in [-1, 1). The other arguments are those of `better_than_chance`.
+    The `baseline` of that `name`, such as ``popularity``, has what it reaches in each
+    question, by its name: 1 for a right answer, 0 for a wrong one, the probability of a
+    right one where it draws. `margin` is how much better the model must be, in [-1, 1).
+    The other arguments are those of `better_than_chance`.
 
     Example:
         guessing = dict.fromkeys(replies.choices.questions, 0.25)
         assert better_than_baseline(replies.choices, guessing, recsys.context, "guessing")
 
     Returns:
-        A verdict whose `estimate` is the mean difference: ``holds`` if its lower bound is above the
-        margin, ``violated`` if its upper one is not; ``inconclusive`` also if more answers were missed
-        than the run allows. The ``figures`` give both accuracies, and the number of questions that
-        only the model, and only the baseline, answered rightly.
+        A verdict whose `estimate` is the mean difference: ``holds`` if its lower bound
+        is above the margin, ``violated`` if its upper one is not; ``inconclusive`` also
+        if more answers were missed than the run allows. The ``figures`` give both
+        accuracies, and the number of questions that only the model, and only the
+        baseline, answered rightly.
     """
     finite("better_than_baseline", "margin", margin)
     if not -1 <= margin < 1:
-        raise OracleError(f"better_than_baseline: margin must lie in [-1, 1), got {margin!r}")
+        raise OracleError(
+            f"better_than_baseline: margin must lie in [-1, 1), got {margin!r}",
+        )
     _require_values(choices, baseline, name)
     found, done = begun("better_than_baseline", context, choices, details=details)
     if done:
@@ -77,7 +85,7 @@ def _require_values(choices: Choices, baseline: Mapping[str, float], name: str) 
     if lacking:
         raise OracleError(
             f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
-            f"the first is {lacking[0]!r}; give one for each question"
+            f"the first is {lacking[0]!r}; give one for each question",
         )
 
 
@@ -88,6 +96,6 @@ def _values(choices: Choices, baseline: Mapping[str, float], name: str) -> Float
     if len(outside):
         raise OracleError(
             f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
-            f"{float(outside[0])!r}"
+            f"{float(outside[0])!r}",
         )
     return values

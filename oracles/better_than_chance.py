@@ -21,8 +21,9 @@ def better_than_chance(
 ) -> Verdict:
     """The share of right answers must be above a threshold, by default chance.
 
-    The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so a model that guesses passes with
-    probability at most alpha. Missed answers are wrong for the lower bound and right for the upper one.
+    The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so a model that
+    guesses passes with probability at most alpha. Missed answers are wrong for the
+    lower bound and right for the upper one.
 
     Example:
         assert better_than_chance(replies.choices, recsys.context)
@@ -31,26 +32,42 @@ def better_than_chance(
         choices: What was chosen.
         context: Context of the run.
         threshold: In [0, 1); None means one over the number of options.
-        metric: Name of the share: ``accuracy``, or ``hit@1`` if the options are candidates.
+        metric: Name of the share: ``accuracy``, or ``hit@1`` if the options are
+            candidates.
         dimension: Name of the dimension; by default that of the share.
         details: Further details of the verdict.
 
     Returns:
-        A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds): ``holds`` if the
-        lower bound is above the threshold, ``violated`` if the upper one is not; ``inconclusive`` if more answers were
-        missed than the run allows (`Context.missed_limit`). Its `per_user` has 1 for each question with a right answer
-        and 0 for each other one. Its details contain a ``dimension`` with Wilson's 95 % interval.
+        A verdict with `metric`, `value`, `threshold` and `interval` (the exact
+        one-sided bounds): ``holds`` if the lower bound is above the threshold,
+        ``violated`` if the upper one is not; ``inconclusive`` if more answers were
+        missed than the run allows (`Context.missed_limit`). Its `per_user` has 1 for
+        each question with a right answer and 0 for each other one. Its details contain
+        a ``dimension`` with Wilson's 95 % interval.
     """
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
-        raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    found, done = begun("better_than_chance", context, choices, details=details, metric=metric)
+        raise OracleError(
+            f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}",
+        )
+    found, done = begun(
+        "better_than_chance",
+        context,
+        choices,
+        details=details,
+        metric=metric,
+    )
     if done:
         return found
     count, users = sum(choices.hits), len(choices.hits)
     missed = choices.chosen.count(None)
     low, high = rate_interval(count, users)[0], rate_interval(count + missed, users)[1]
-    figure = {"name": dimension or metric, "value": choices.accuracy, "low": low, "high": high}
+    figure = {
+        "name": dimension or metric,
+        "value": choices.accuracy,
+        "low": low,
+        "high": high,
+    }
     return judged(
         found,
         Rate(count, users - missed, missed),
@@ -68,6 +85,8 @@ def better_than_chance(
 
 
 def _right_or_wrong(choices: Choices) -> dict[str, float]:
-    """1 for each question with a right answer, 0 for each with a wrong one; missed answers are left out."""
+    """1 for each question with a right answer, 0 for each with a
+    wrong one; missed answers are left out.
+    """
     rows = zip(choices.questions, choices.hits, choices.chosen, strict=True)
     return {name: float(hit) for name, hit, chosen in rows if chosen is not None}

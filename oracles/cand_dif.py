@@ -1,8 +1,9 @@
-"""CandDif: how much more accurate a recommender is if the wanted candidate stands first.
+"""CandDif: how much more accurate a recommender is if the wanted candidate stands
+first.
 
 Source:
-    Equations 8 and 23 of https://arxiv.org/abs/2411.00331, with the natural logarithm that its
-    tables use. Accuracy is first averaged over users and then transformed.
+    Equations 8 and 23 of https://arxiv.org/abs/2411.00331, with the natural logarithm
+    that its tables use. Accuracy is first averaged over users and then transformed.
 """
 
 import dataclasses
@@ -39,41 +40,48 @@ def cand_dif(first: float, random: float) -> float | None:
         random: Mean accuracy with it in a random place, in [0, 1].
 
     Returns:
-        0 if the place does not matter. ``inf`` if only `first` is 1, ``-inf`` if only `random`
-        is 1. None if both are 1, because they cannot be compared.
+        0 if the place does not matter. ``inf`` if only `first` is 1, ``-inf`` if only
+        `random` is 1. None if both are 1, because they cannot be compared.
     """
     for name, value in (("first", first), ("random", random)):
         if not 0 <= value <= 1:
-            raise OracleError(f"cand_dif: {name} is an accuracy in [0, 1], got {value!r}")
+            raise OracleError(
+                f"cand_dif: {name} is an accuracy in [0, 1], got {value!r}",
+            )
     if first == 1 or random == 1:
         return None if first == random else math.copysign(math.inf, first - random)
     return math.log1p(-random) - math.log1p(-first)
 
 
 def cand_dif_within(
-    source: Answers, followup: Answers, metric: str = "hit@5", margin: float = 0.2
+    source: Answers,
+    followup: Answers,
+    metric: str = "hit@5",
+    margin: float = 0.2,
 ) -> Verdict:
     """Accuracy must hardly change if the wanted candidate stands first.
 
-    Only its place may differ between the sides: not the order of the others, not the prompt.
-    With several answers per user, their mean accuracy counts.
+    Only its place may differ between the sides: not the order of the others, not the
+    prompt. With several answers per user, their mean accuracy counts.
 
-    The source has the held-out item at a random place among the candidates, the follow-up has it in the first.
-    Arguments are those of `not_worse`, but `margin` is the largest allowed absolute `cand_dif`, above 0.
+    The source has the held-out item at a random place among the candidates, the
+    follow-up has it in the first. Arguments are those of `not_worse`, but `margin` is
+    the largest allowed absolute `cand_dif`, above 0.
 
     Example:
         assert cand_dif_within(recsys.run(), recsys.run(place_positive(1)), "hit@5", margin=0.2)
 
     Returns:
-        ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the
-        approximate bounds of the jackknife over users. The reason gives both accuracies and their
-        difference. Not applicable if an accuracy is 1, inconclusive if it is 1 without one of the users.
+        ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by
+        the approximate bounds of the jackknife over users. The reason gives both
+        accuracies and their difference. Not applicable if an accuracy is 1,
+        inconclusive if it is 1 without one of the users.
     """
     named = metric_named(metric)
     oracle = f"cand_dif_within:{named.name}"
     if not_negative(oracle, "margin", margin) == 0:
         raise OracleError(
-            f"{oracle}: no test can show that a number is exactly 0; margin must be above 0"
+            f"{oracle}: no test can show that a number is exactly 0; margin must be above 0",
         )
     claim = Claim(
         oracle,
@@ -94,7 +102,12 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
         return mean_metric(source, metric), mean_metric(followup, metric)
 
     effects, (random, first) = scored(
-        at_both_places, pairs.source, pairs.followup, width=2, reach=(-1.0, 1.0), noise="no bias"
+        at_both_places,
+        pairs.source,
+        pairs.followup,
+        width=2,
+        reach=(-1.0, 1.0),
+        noise="no bias",
     )
     rows = effects.rows
     if not len(rows):
@@ -108,9 +121,18 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     if value is None or not math.isfinite(value):
         reason = f"an accuracy of 1 cannot be compared ({note})"
         left_out = {**effects.left_out, reason: rows.tolist()}
-        return dataclasses.replace(effects, rows=rows[:0], effect=random[:0], left_out=left_out)
-    of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
-    finite = [other for other in of_others if other is not None and math.isfinite(other)]
+        return dataclasses.replace(
+            effects,
+            rows=rows[:0],
+            effect=random[:0],
+            left_out=left_out,
+        )
+    of_others = [
+        cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)
+    ]
+    finite = [
+        other for other in of_others if other is not None and math.isfinite(other)
+    ]
     whole = len(finite) == len(rows)
     effect = linearised(value, np.array(finite) if whole else np.full(len(rows), value))
     # A user whose sides differ by 1 changes it by this factor.
@@ -121,7 +143,9 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
         effect=effect,
         reach=(-reach, reach),
         mean=Jackknife(effect, -math.inf, math.inf, one),
-        obstacle="" if whole else "the accuracy is 1 without one of the users; ask more users",
+        obstacle=""
+        if whole
+        else "the accuracy is 1 without one of the users; ask more users",
         note=note,
         joint=True,
         approximate=True,

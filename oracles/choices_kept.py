@@ -7,7 +7,12 @@ from itertools import compress
 import numpy as np
 
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged, paired, unknown
+from pytest_recsys_mt.oracles.judging.multiple_choice import (
+    begun,
+    judged,
+    paired,
+    unknown,
+)
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict.answers import Choices, Context
@@ -26,23 +31,36 @@ def accuracy_kept(
 ) -> Verdict:
     """The change may lower the accuracy by at most the margin, question by question.
 
-    Arguments are those of `better_than_chance` for both sides, whose questions have the same names, but `margin` is the
-    largest allowed loss of accuracy; a negative margin demands a gain.
+    Arguments are those of `better_than_chance` for both sides, whose questions have the
+    same names, but `margin` is the largest allowed loss of accuracy; a negative margin
+    demands a gain.
 
     Example:
         assert accuracy_kept(replies.choices, changed.choices, recsys.context, margin=0.05)
 
     Returns:
-        A verdict whose `estimate` is the mean loss (source minus follow-up, a right answer counts 1): ``holds`` if its
-        upper bound is within the margin, ``violated`` if its lower one is not. The ``figures`` give both accuracies,
-        the share of questions answered differently, and the change relative to the accuracy of the source.
+        A verdict whose `estimate` is the mean loss (source minus follow-up, a right
+        answer counts 1): ``holds`` if its upper bound is within the margin,
+        ``violated`` if its lower one is not. The ``figures`` give both accuracies, the
+        share of questions answered differently, and the change relative to the accuracy
+        of the source.
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
-    found, done = begun("accuracy_kept", context, source, followup, details=details, column=False)
+    found, done = begun(
+        "accuracy_kept",
+        context,
+        source,
+        followup,
+        details=details,
+        column=False,
+    )
     if done:
         return found
-    hits = np.array([(source.hits[one], followup.hits[other]) for one, other in pairs], np.float64)
+    hits = np.array(
+        [(source.hits[one], followup.hits[other]) for one, other in pairs],
+        np.float64,
+    )
     before, after = hits.mean(axis=0).tolist()
     otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
     figures = {
@@ -71,7 +89,8 @@ def accuracy_kept(
         reason=told_of_unknown,
         examples=_examples(source, followup, pairs),
         per_user={
-            source.questions[one]: float(lost) for one, lost in zip(order, loss, strict=True)
+            source.questions[one]: float(lost)
+            for one, lost in zip(order, loss, strict=True)
         },
         reach=(-1.0, 1.0),
     )
@@ -87,17 +106,19 @@ def same_choices(
 ) -> Verdict:
     """The text of the chosen option must stay the same in all forms of a question.
 
-    Arguments are those of `accuracy_kept`, but `followups` are one or more other forms, and `limit` is the largest
-    allowed share of questions whose choice differs between forms, in [0, 1).
+    Arguments are those of `accuracy_kept`, but `followups` are one or more other forms,
+    and `limit` is the largest allowed share of questions whose choice differs between
+    forms, in [0, 1).
 
     Example:
         assert same_choices(replies.choices, [changed.choices], recsys.context, limit=0.1)
 
     Returns:
-        A verdict whose `value` is that share among the questions of which all choices were read, with exact bounds. The
-        ``figures`` give the accuracies in percent, their mean and their variance (over the forms without the source,
-        divisor n - 1; table 6 of the paper has both, the variance of the shares times 100). The examples show
-        questions whose answer changed.
+        A verdict whose `value` is that share among the questions of which all choices
+        were read, with exact bounds. The ``figures`` give the accuracies in percent,
+        their mean and their variance (over the forms without the source, divisor n - 1;
+        table 6 of the paper has both, the variance of the shares times 100). The
+        examples show questions whose answer changed.
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
@@ -109,7 +130,9 @@ def same_choices(
     common = sorted(set.intersection(*map(set, places)).difference(unclear))
 
     def is_changed(place: int) -> bool:
-        """Whether any form of the question at that place of the source was answered otherwise."""
+        """Whether any form of the question at that place of
+        the source was answered otherwise.
+        """
         of_forms = zip(followups, places, strict=True)
         return any(form.said[at[place]] != source.said[place] for form, at in of_forms)
 
@@ -130,18 +153,26 @@ def same_choices(
         measures="share of questions answered differently",
         users=len(common),
         reason=told_of_unknown,
-        examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
+        examples=_examples(
+            source,
+            followups[0],
+            [(place, first[place]) for place in changed],
+        ),
         per_user={source.questions[place]: float(place in changed) for place in common},
         reach=(0.0, 1.0),
     )
 
 
 def _accuracies(forms: Sequence[Choices]) -> dict[str, float | str | None]:
-    """The accuracies of some forms in percent, their mean and their variance with the divisor n - 1."""
+    """The accuracies of some forms in percent, their mean and
+    their variance with the divisor n - 1.
+    """
     accuracies = [100 * each.accuracy for each in forms]
     return {
         "mean_accuracy_percent": float(np.mean(accuracies)),
-        "variance_percent": float(np.var(accuracies, ddof=1)) if len(accuracies) > 1 else None,
+        "variance_percent": float(np.var(accuracies, ddof=1))
+        if len(accuracies) > 1
+        else None,
         "accuracies_percent": ", ".join(f"{each:.2f}" for each in accuracies),
     }
 
@@ -156,8 +187,9 @@ def relative_change(source: float, followup: float) -> float | None:
         -0.1
 
     Returns:
-        ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The
-        percentages in the text of the LRWorld paper divide by the follow-up instead.
+        ``(followup - source) / source``, -0.1 for a tenth less; None if the source is
+        0. The percentages in the text of the LRWorld paper divide by the follow-up
+        instead.
     """
     finite("relative_change", "source", source)
     finite("relative_change", "followup", followup)
@@ -165,7 +197,9 @@ def relative_change(source: float, followup: float) -> float | None:
 
 
 def _examples(
-    source: Choices, followup: Choices, pairs: Sequence[tuple[int, int]]
+    source: Choices,
+    followup: Choices,
+    pairs: Sequence[tuple[int, int]],
 ) -> tuple[Example, ...]:
     found = [
         (followup.hits[other] - source.hits[one], one, other)

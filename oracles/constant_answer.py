@@ -1,7 +1,7 @@
 """A model must choose options by their text, not by their place.
 
-A model that always chooses the same place is right whenever the right option stands there. Its score is near chance,
-and a table of scores does not show the fault.
+A model that always chooses the same place is right whenever the right option stands
+there. Its score is near chance, and a table of scores does not show the fault.
 """
 
 import math
@@ -26,26 +26,34 @@ def constant_answer(
 ) -> Verdict:
     """No place among the options may be chosen in more than `limit` of the answers.
 
-    The oracle judges the place chosen most often, so it takes the bounds at alpha over the number of
-    options (Bonferroni). A missed answer may have chosen any option. Arguments are those of `better_than_chance`, but
-    `limit` is above chance and below 1.
+    The oracle judges the place chosen most often, so it takes the bounds at alpha over
+    the number of options (Bonferroni). A missed answer may have chosen any option.
+    Arguments are those of `better_than_chance`, but `limit` is above chance and below
+    1.
 
     Example:
         assert constant_answer(replies.choices, recsys.context, limit=0.75)
 
     Returns:
-        A verdict whose `value` is that share. A violated verdict names the option. The verdict is also
-        ``violated``, with the reason ``constant answer``, if only one place was ever chosen and uniform
-        choices would do that with probability at most alpha. The ``figures`` in its details give
-        ``position_entropy`` (of the chosen places: 0 for a constant answer, 1 for uniform choices) and
-        ``position_p`` (chi-square test of uniform choices; None without enough answers).
+        A verdict whose `value` is that share. A violated verdict names the option. The
+        verdict is also ``violated``, with the reason ``constant answer``, if only one
+        place was ever chosen and uniform choices would do that with probability at most
+        alpha. The ``figures`` in its details give ``position_entropy`` (of the chosen
+        places: 0 for a constant answer, 1 for uniform choices) and ``position_p``
+        (chi-square test of uniform choices; None without enough answers).
     """
     if not 1 / choices.options < limit < 1:
         raise OracleError(
             f"constant_answer: limit must lie above chance, {1 / choices.options:g}, and below 1, "
-            f"got {limit!r}"
+            f"got {limit!r}",
         )
-    found, done = begun("constant_answer", context, choices, details=details, column=False)
+    found, done = begun(
+        "constant_answer",
+        context,
+        choices,
+        details=details,
+        column=False,
+    )
     if done:
         return found
     places = [place for place in choices.chosen if place is not None]
@@ -78,7 +86,9 @@ def constant_answer(
 
 
 def _in_words(place: int, count: int, answers: int, right: float) -> str:
-    """How often the place chosen most often is chosen, and the share of questions in which it is right."""
+    """How often the place chosen most often is chosen, and the
+    share of questions in which it is right.
+    """
     often = f"option {place + 1} is chosen in {count / answers:.1%} of the answers"
     if count == answers:
         often = f"constant answer: always option {place + 1}"
@@ -86,11 +96,17 @@ def _in_words(place: int, count: int, answers: int, right: float) -> str:
 
 
 def entropy(places: list[int], options: int) -> float:
-    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices."""
+    """Shannon's entropy of the chosen places over its maximum:
+    0 for one place, 1 for uniform choices.
+    """
     shares = [count / len(places) for count in Counter(places).values()]
     return abs(sum(share * math.log(share) for share in shares)) / math.log(options)
 
 
 def uniform_p(places: list[int], options: int) -> float | None:
-    """P-value of Pearson's chi-square test of equal choices; None below five answers per option, where it fails."""
-    return chosen_places_test(places, options)[1] if len(places) >= 5 * options else None
+    """P-value of Pearson's chi-square test of equal choices; None below five answers
+    per option, where it fails.
+    """
+    return (
+        chosen_places_test(places, options)[1] if len(places) >= 5 * options else None
+    )

@@ -13,12 +13,13 @@ from pytest_recsys_mt.verdict.answers import Answers
 
 
 def curve(
-    sides: Mapping[float, Answers], score: str | Score = "ndcg@10"
+    sides: Mapping[float, Answers],
+    score: str | Score = "ndcg@10",
 ) -> list[tuple[float, float, float, float]]:
     """The mean score of each side, for reports.
 
-    This function judges nothing. The bounds are valid for each point alone. For shares of users, such as
-    hits, they are exact (Clopper and Pearson 1934, Biometrika 26).
+    This function judges nothing. The bounds are valid for each point alone. For shares
+    of users, such as hits, they are exact (Clopper and Pearson 1934, Biometrika 26).
 
     Example:
         points = curve({n: recsys.using(history=n).run() for n in (2, 5, 10)}, "ndcg@5")
@@ -28,8 +29,9 @@ def curve(
         score: As in `at_least`.
 
     Returns:
-        Position, mean, and its lower and upper one-sided (1 - alpha) bounds, in the given order.
-        Positions without a scored user are left out, and those where too many answers could not be read.
+        Position, mean, and its lower and upper one-sided (1 - alpha) bounds, in the
+        given order. Positions without a scored user are left out, and those where too
+        many answers could not be read.
     """
     named = score_named(score)
     points = []
@@ -45,8 +47,15 @@ def curve(
             if values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
             else seen.effects.of_all
         )
-        # As published: an answer of which nothing could be read recommends nothing. The bounds have more.
-        whole = score_values(sample.whole(), context, named).effect if sample.unread else None
+        # As published: an answer of which nothing could be read recommends nothing. The
+        # bounds have more.
+        whole = (
+            score_values(sample.whole(), context, named).effect
+            if sample.unread
+            else None
+        )
         point = mean.estimate if whole is None else float(whole.mean())
-        points.append((place, point, mean.lower(context.alpha), mean.upper(context.alpha)))
+        points.append(
+            (place, point, mean.lower(context.alpha), mean.upper(context.alpha)),
+        )
     return points

@@ -33,8 +33,8 @@ def increases(
 ) -> Verdict:
     """The follow-up must score higher than the source by at least the margin.
 
-    The effect of a user is the mean score of the follow-up's answers minus that of the source's.
-    No noise floor is needed: noise does not bias a mean difference.
+    The effect of a user is the mean score of the follow-up's answers minus that of the
+    source's. No noise floor is needed: noise does not bias a mean difference.
 
     Example:
         assert increases(recsys.run(popularity_prompt("minimize")), recsys.run(), margin=0.1)
@@ -43,16 +43,24 @@ def increases(
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`.
-        margin: By how much the mean user's score must (or, of a promise against it, may) move, in the unit of the
-            score, 0 or more.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
+        margin: By how much the mean user's score must (or, of a promise against it,
+            may) move, in the unit of the score, 0 or more.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an
+            `Aggregate`.
 
     Returns:
-        ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
-        0, an effect of exactly 0 stays inconclusive.
+        ``holds`` if the mean difference is above the margin, ``violated`` if it is
+        below. At margin 0, an effect of exactly 0 stays inconclusive.
     """
     return judge_score(
-        "increases", "at least", 1, source, followup, score, margin=margin, slices=slices
+        "increases",
+        "at least",
+        1,
+        source,
+        followup,
+        score,
+        margin=margin,
+        slices=slices,
     )
 
 
@@ -66,13 +74,21 @@ def decreases(
 ) -> Verdict:
     """The follow-up must score lower than the source by at least the margin.
 
-    The effect of a user is the source's mean score minus the follow-up's. All else is as in `increases`.
+    The effect of a user is the source's mean score minus the follow-up's. All else is
+    as in `increases`.
 
     Example:
         assert decreases(recsys.run(), recsys.run(popularity_prompt("minimize")), margin=0.1)
     """
     return judge_score(
-        "decreases", "at least", -1, source, followup, score, margin=margin, slices=slices
+        "decreases",
+        "at least",
+        -1,
+        source,
+        followup,
+        score,
+        margin=margin,
+        slices=slices,
     )
 
 
@@ -92,7 +108,14 @@ def not_increased(
         assert not_increased(source, followup, "log_popularity", margin=0.05)
     """
     return judge_score(
-        "not_increased", "at most", 1, source, followup, score, margin=margin, slices=slices
+        "not_increased",
+        "at most",
+        1,
+        source,
+        followup,
+        score,
+        margin=margin,
+        slices=slices,
     )
 
 
@@ -106,25 +129,44 @@ def same_score(
 ) -> Verdict:
     """The mean score must neither fall nor rise by more than the margin.
 
-    Effect and arguments are those of `increases`, but the margin is above 0. Two one-sided tests (Schuirmann 1987, J. Pharmacokinet.
-    Biopharm. 15) show that the mean lies within the margin.
+    Effect and arguments are those of `increases`, but the margin is above 0. Two
+    one-sided tests (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15) show that the mean
+    lies within the margin.
 
     Example:
         assert same_score(source, followup, "log_popularity", margin=0.2)
     """
     return judge_score(
-        "same_score", "within", 1, source, followup, score, margin=margin, slices=slices
+        "same_score",
+        "within",
+        1,
+        source,
+        followup,
+        score,
+        margin=margin,
+        slices=slices,
     )
 
 
-def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
-    """The difference of each user's mean scores, or of an aggregate: follow-up minus source, times `sign`."""
+def score_effects(
+    pairs: Pairs,
+    context: Context,
+    score: Score | Aggregate,
+    sign: int,
+) -> Effects:
+    """The difference of each user's mean scores, or of an
+    aggregate: follow-up minus source, times `sign`.
+    """
     if isinstance(score, Aggregate):
         return aggregate_difference(pairs, context, score, sign)
     left_out: dict[str, int] = {}
 
     def difference(source: Asked, followup: Asked, context: Context) -> float:
-        (before, missing_before), (after, missing_after) = of_both(source, followup, context)
+        (before, missing_before), (after, missing_after) = of_both(
+            source,
+            followup,
+            context,
+        )
         left_out[source.user] = missing_before + missing_after
         if before is None or after is None:
             raise Unscored(f"an answer has no {score.name}")
@@ -138,7 +180,9 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
             except NotApplicable as reason:
                 reasons.append(str(reason))
         if len(reasons) == 1:  # which answer it is must not decide who counts
-            raise Unscored(f"{score.name} is defined for one of the two answers only: {reasons[0]}")
+            raise Unscored(
+                f"{score.name} is defined for one of the two answers only: {reasons[0]}",
+            )
         if reasons:
             raise NotApplicable(reasons[0])
         return found
@@ -162,14 +206,16 @@ def judge_score(
     margin: float,
     slices: Slices | None,
 ) -> Verdict:
-    """Judge the mean of `score_effects` against a margin of at least 0, for the oracle of that name."""
+    """Judge the mean of `score_effects` against a margin of at
+    least 0, for the oracle of that name.
+    """
     named = measure_named(score)
     oracle = f"{oracle}:{named.name}"
     least = not_negative(oracle, "margin", margin)
     moved = "change" if promise == "within" else "rise" if sign > 0 else "fall"
     if promise == "within" and least == 0:
         raise OracleError(
-            f"{oracle}: no test can show that a mean stays exactly the same; margin must be above 0"
+            f"{oracle}: no test can show that a mean stays exactly the same; margin must be above 0",
         )
     claim = Claim(
         oracle,
@@ -179,4 +225,9 @@ def judge_score(
         measures=f"{moved} of {spoken(named.name)}",
         slices=sliced(oracle, slices, named),
     )
-    return judge_pair(source, followup, claim, partial(score_effects, score=named, sign=sign))
+    return judge_pair(
+        source,
+        followup,
+        claim,
+        partial(score_effects, score=named, sign=sign),
+    )

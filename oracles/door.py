@@ -1,4 +1,6 @@
-"""The door of the oracles: what users pass is checked against the signature before anything is computed."""
+"""The door of the oracles: what users pass is checked against
+the signature before anything is computed.
+"""
 
 import functools
 import inspect
@@ -37,7 +39,9 @@ WORDS: Mapping[Any, str] = {
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, which says what is wrong with the types of its arguments before it begins, by an `OracleError`."""
+    """`function`, which says what is wrong with the types of its arguments before it
+    begins, by an `OracleError`.
+    """
     signature = inspect.signature(function)
     allowed = _hints(function)
 
@@ -47,7 +51,10 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             given = signature.bind(*arguments, **named)
         except TypeError:
-            return function(*arguments, **named)  # Python's own words name what is missing
+            return function(
+                *arguments,
+                **named,
+            )  # Python's own words name what is missing
         for name, value in given.arguments.items():
             if name in allowed:
                 _check(function.__name__, name, value, allowed[name])
@@ -66,20 +73,29 @@ def _prepare_pair(arguments: dict[str, Any]) -> None:
 
 
 def checked_lists(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A similarity as `checked`, which refuses lists with repeats: no similarity is defined for them."""
+    """A similarity as `checked`, which refuses lists with
+    repeats: no similarity is defined for them.
+    """
     inner = checked(function)
 
     @functools.wraps(function)
     def checking(a: Any, b: Any, *arguments: Any, **named: Any) -> Any:
         __tracebackhide__ = True
-        result = inner(a, b, *arguments, **named)  # it refuses what is no array of lists
+        result = inner(
+            a,
+            b,
+            *arguments,
+            **named,
+        )  # it refuses what is no array of lists
         for name, lists in (("a", a), ("b", b)):
             ordered = np.sort(np.asarray(lists), axis=1)
-            rows, places = np.nonzero((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0))
+            rows, places = np.nonzero(
+                (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0),
+            )
             if len(rows):
                 raise OracleError(
                     f"{function.__name__}: row {rows[0]} of {name} has the item {ordered[rows[0], places[0]]} twice; a "
-                    f"list has each item once: keep its first place, and fill the end with -1"
+                    f"list has each item once: keep its first place, and fill the end with -1",
                 )
         return result
 
@@ -97,10 +113,14 @@ def _check(function: str, name: str, value: Any, hint: Any) -> None:
     if not _fits(value, hint):
         shown = repr(value)
         shown = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
-        one = f"; write {name}=[{shown}]" if isinstance(value, str) and _fits([value], hint) else ""
+        one = (
+            f"; write {name}=[{shown}]"
+            if isinstance(value, str) and _fits([value], hint)
+            else ""
+        )
         raise OracleError(
             f"{function}: {name} must be {_words(hint)}, got {shown}{one}; see "
-            f"help(pytest_recsys_mt.oracles.{function})"
+            f"help(pytest_recsys_mt.oracles.{function})",
         )
 
 
@@ -126,7 +146,9 @@ def _words(hint: Any) -> str:
     if origin in (Union, types.UnionType):
         parts = [_words(each) for each in get_args(hint)]
         # An array-like is a union of all that numpy reads.
-        return WORDS[np.ndarray] if len(parts) > 4 else " or ".join(dict.fromkeys(parts))
+        return (
+            WORDS[np.ndarray] if len(parts) > 4 else " or ".join(dict.fromkeys(parts))
+        )
     known = WORDS.get(origin) or WORDS.get(hint)
     if known is not None or hint is type(None):
         return known or "None"

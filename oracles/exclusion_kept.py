@@ -11,26 +11,35 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:
-    """The follow-up's answers must not name items of a genre that its instruction excludes.
+    """The follow-up's answers must not name items of a genre that its instruction
+    excludes.
 
-    A genre of the catalogue is excluded if the follow-up's instruction has its name between straight double quotes
-    and the source's has not. The effect of a user is the share of the k places of the follow-up's
-    answers that have an item of an excluded genre. The catalogue says what genres an item has; a text model may
-    think otherwise, so the margin is not zero.
+    A genre of the catalogue is excluded if the follow-up's instruction has its name
+    between straight double quotes and the source's has not. The effect of a user is the
+    share of the k places of the follow-up's answers that have an item of an excluded
+    genre. The catalogue says what genres an item has; a text model may think otherwise,
+    so the margin is not zero.
 
-    Arguments are those of `same_ranking`, but `margin` is the largest mean share of such places.
+    Arguments are those of `same_ranking`, but `margin` is the largest mean share of
+    such places.
 
     Example:
         assert exclusion_kept(recsys.run(), recsys.run(exclude_genre), margin=0.1)
 
     Returns:
-        ``holds`` if the mean share is below the margin, ``violated`` if it is above. Users for whom nothing on
-        offer is excluded are not applicable.
+        ``holds`` if the mean share is below the margin, ``violated`` if it is above.
+        Users for whom nothing on offer is excluded are not applicable.
     """
     told = "share of places with what the user excluded"
     measure = partial(paired_differences, number=_share)
     return judge_mean(
-        "exclusion_kept", "at most", source, followup, margin, measures=told, measure=measure
+        "exclusion_kept",
+        "at most",
+        source,
+        followup,
+        margin,
+        measures=told,
+        measure=measure,
     )
 
 

@@ -15,29 +15,36 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def few_unchanged(
-    source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """A change that matters must change the answers of all users but a small share.
 
-    `different_ranking` judges the mean: if half of the users get a list that no history changes, the other half
-    can still carry the mean. This is the other side of `low_churn`. It needs a recommender that always answers alike:
-    with noise, answers that nothing changed differ too.
+    `different_ranking` judges the mean: if half of the users get a list that no history
+    changes, the other half can still carry the mean. This is the other side of
+    `low_churn`. It needs a recommender that always answers alike: with noise, answers
+    that nothing changed differ too.
 
-    A user's items count only where both requests offer them, as in `different_ranking`. Arguments are those of
-    `same_ranking`, but `margin` is the largest share of users whose answer may stay the same.
+    A user's items count only where both requests offer them, as in `different_ranking`.
+    Arguments are those of `same_ranking`, but `margin` is the largest share of users
+    whose answer may stay the same.
 
     Example:
         assert few_unchanged(recsys.run(), recsys.run(swap_history), margin=0.05)
 
     Raises:
-        NotApplicable: If the recommender declares that it does not read what is changed.
+        NotApplicable: If the recommender declares that it does not read what is
+            changed.
         OracleError: If it does not declare itself deterministic.
     """
     two_sides_that_may_differ("few_unchanged", source, followup)
     if not source.context.deterministic:
         raise OracleError(
             "few_unchanged: the recommender does not declare itself deterministic, or a test of this run showed "
-            "that it is not, and noise changes answers too; use different_ranking"
+            "that it is not, and noise changes answers too; use different_ranking",
         )
     claim = Claim(
         "few_unchanged",

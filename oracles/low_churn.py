@@ -23,7 +23,9 @@ from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 MOST = 4
-"""Most replicates per side that are split anew: two per side have 3 splits, four have 35, five 126."""
+"""Most replicates per side that are split anew: two per
+side have 3 splits, four have 35, five 126.
+"""
 
 _ROUNDING = 1e-9
 
@@ -37,31 +39,39 @@ def low_churn(
     *,
     slices: Slices | None = None,
 ) -> Verdict:
-    """Only a small share of users may get other answers, however small the mean change is.
+    """Only a small share of users may get other answers, however small the mean change
+    is.
 
-    A mean hides a few strongly affected users: if a tenth of the users get completely different lists, the
-    mean user loses 0.1. Churn is the share of users whose answer changes (Milani Fard, Cormier, Canini and
-    Gupta 2016, "Launch and Iterate: Reducing Prediction Churn", NeurIPS).
+    A mean hides a few strongly affected users: if a tenth of the users get completely
+    different lists, the mean user loses 0.1. Churn is the share of users whose answer
+    changes (Milani Fard, Cormier, Canini and Gupta 2016, "Launch and Iterate: Reducing
+    Prediction Churn", NeurIPS).
 
-    A user counts if D, the loss of agreement beyond noise (`effect.beyond_noise`), is above `beyond`. With a
-    stochastic recommender, D may exceed `beyond` by chance. So the effect of a user is 1 if D exceeds
-    `beyond`, else 0, minus the share of the other splits of the user's answers into two sides for which D
-    exceeds `beyond`. If both sides answer from one distribution, all splits are equally likely. Then the mean
-    effect is exactly 0, for every recommender and number of replicates. A user whose lists change completely
-    has the effect 1, if the agreement that noise leaves is above `beyond`.
+    A user counts if D, the loss of agreement beyond noise (`effect.beyond_noise`), is
+    above `beyond`. With a stochastic recommender, D may exceed `beyond` by chance. So
+    the effect of a user is 1 if D exceeds `beyond`, else 0, minus the share of the
+    other splits of the user's answers into two sides for which D exceeds `beyond`. If
+    both sides answer from one distribution, all splits are equally likely. Then the
+    mean effect is exactly 0, for every recommender and number of replicates. A user
+    whose lists change completely has the effect 1, if the agreement that noise leaves
+    is above `beyond`.
 
-    Arguments are those of `same_ranking`, but `margin` is the largest share of users that may count. `beyond` lies in
-    [0, 1); at 0, every changed list of a deterministic recommender counts.
+    Arguments are those of `same_ranking`, but `margin` is the largest share of users
+    that may count. `beyond` lies in [0, 1); at 0, every changed list of a deterministic
+    recommender counts.
 
     Example:
         assert low_churn(source, followup, beyond=0.25, margin=0.05)
 
     Returns:
-        ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive if
-        answers to the same request agree by at most `beyond`, because then no change could count.
+        ``holds`` if the share is below the margin, ``violated`` if it is above.
+        Inconclusive if answers to the same request agree by at most `beyond`, because
+        then no change could count.
     """
     if not 0 <= beyond < 1:
-        raise OracleError(f"low_churn:{similarity}: beyond must lie in [0, 1), got {beyond!r}")
+        raise OracleError(
+            f"low_churn:{similarity}: beyond must lie in [0, 1), got {beyond!r}",
+        )
     return judge_agreement(
         "low_churn",
         source,
@@ -74,7 +84,12 @@ def low_churn(
     )
 
 
-def _churn(source: Lists, followup: Lists, similarity: Similarity, beyond: float) -> Moved:
+def _churn(
+    source: Lists,
+    followup: Lists,
+    similarity: Similarity,
+    beyond: float,
+) -> Moved:
     source, followup = source[:, :MOST], followup[:, :MOST]
     moved = beyond_noise(source, followup, similarity)
     parted = _partings(source, followup, similarity)
@@ -95,12 +110,14 @@ def _churn(source: Lists, followup: Lists, similarity: Similarity, beyond: float
 
 
 def _partings(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
-    """D of every split of a user's answers into sides of these sizes, ``(ways, n)``, the true one first."""
+    """D of every split of a user's answers into sides of these
+    sizes, ``(ways, n)``, the true one first.
+    """
     answers = np.concatenate([source, followup], axis=1)
     first, all_ = source.shape[1], answers.shape[1]
     pairs = list(combinations(range(all_), 2))
     agreements = np.array(
-        [agreement_of(answers[:, i], answers[:, j], similarity) for i, j in pairs]
+        [agreement_of(answers[:, i], answers[:, j], similarity) for i, j in pairs],
     )
     found = []
     for chosen in combinations(range(all_), first):
@@ -116,9 +133,10 @@ def _partings(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
 
 
 def _least(ways: int, lowest: float, beyond: float) -> float:
-    """The smallest possible effect, with at least two answers per side. D sums to 0 over all splits, because every pair
-    of answers is equally often within a side. If D is above `beyond` for j splits and never below `lowest`, then ``j
-    beyond + (ways - j) lowest < 0``.
+    """The smallest possible effect, with at least two answers per side. D sums to 0
+    over all splits, because every pair of answers is equally often within a side. If D
+    is above `beyond` for j splits and never below `lowest`, then ``j beyond + (ways -
+    j) lowest < 0``.
     """
     others = math.ceil(ways * lowest / (lowest - beyond) - _ROUNDING) - 1
     return -min(others, ways - 1) / (ways - 1)

@@ -31,32 +31,40 @@ def monotone(
 ) -> Verdict:
     """No step of a series may lower the mean score by more than the margin.
 
-    An example is a series of histories of 0, 1, 2, 5, ... items: from each length to the next, the mean
-    score may fall by at most the margin. Each step is a paired comparison of the same users.
+    An example is a series of histories of 0, 1, 2, 5, ... items: from each length to
+    the next, the mean score may fall by at most the margin. Each step is a paired
+    comparison of the same users.
 
-    Errors: ``holds`` means that *every* step loses less than the margin, at error rate alpha. The joint claim needs no
-    correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated`` means that *some* step loses
-    more. The bets on all steps share the capital, so a series in which no step loses more is reported as violated with
-    probability at most alpha. For aggregates and slices, or if follow-ups failed, answers could not be read, or a step
-    does not apply to some users, the p-values of m steps are multiplied by m instead (Bonferroni).
+    Errors: ``holds`` means that *every* step loses less than the margin, at error rate
+    alpha. The joint claim needs no correction (intersection-union test, Berger 1982,
+    Technometrics 24(4)). ``violated`` means that *some* step loses more. The bets on
+    all steps share the capital, so a series in which no step loses more is reported as
+    violated with probability at most alpha. For aggregates and slices, or if follow-ups
+    failed, answers could not be read, or a step does not apply to some users, the
+    p-values of m steps are multiplied by m instead (Bonferroni).
 
     Example:
         assert monotone([recsys.using(history=n).run() for n in (2, 5, 10)], "ndcg@5", margin=0.02)
 
     Args:
-        sides: Answers to the requests of each step, in the order of the series, at least two.
+        sides: Answers to the requests of each step, in the order of the series, at
+            least two.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`; higher is better.
-        margin: By how much the mean may fall in one step, in the unit of the score, 0 or more.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
+        margin: By how much the mean may fall in one step, in the unit of the score, 0
+            or more.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an
+            `Aggregate`.
 
     Returns:
-        A verdict with the loss and the bounds of the worst step. The reason lists all steps. Steps
-        without an applicable user are listed but not judged.
+        A verdict with the loss and the bounds of the worst step. The reason lists all
+        steps. Steps without an applicable user are listed but not judged.
     """
     named = measure_named(score)
     oracle = f"monotone:{named.name}"
     if len(sides) < 2:
-        raise OracleError(f"{oracle}: a series has at least two sides, got {len(sides)}")
+        raise OracleError(
+            f"{oracle}: a series has at least two sides, got {len(sides)}",
+        )
     most = not_negative(oracle, "margin", margin)
     whole, ways = isinstance(named, Aggregate), len(sides) - 1
     measures = f"largest fall of {spoken(named.name)} in one step"
@@ -65,13 +73,19 @@ def monotone(
     context = one_side(oracle, "sides[0]", sides[0]).context
     measure = partial(score_effects, score=named, sign=-1)
     names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]
-    steps = [compare(before, after, claim, measure) for before, after in pairwise(sides)]
+    steps = [
+        compare(before, after, claim, measure) for before, after in pairwise(sides)
+    ]
     told = [
         f"{before} to {after}: {_in_short(step)}"
         for (before, after), step in zip(pairwise(names), steps, strict=True)
     ]
     again = partial(monotone, score=score, margin=margin, slices=slices)
-    return reported(_together(steps, told, context.alpha), lambda *each: again(each), *sides)
+    return reported(
+        _together(steps, told, context.alpha),
+        lambda *each: again(each),
+        *sides,
+    )
 
 
 def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:
@@ -93,9 +107,14 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         worst = dataclasses.replace(worst, vacuous="", details={})
     partly = [step for step in counted if "unreadable" in step.details]
     if partly:
-        # What is known of a step whose answers were read says nothing of the largest fall of all steps.
+        # What is known of a step whose answers were read says nothing of the largest
+        # fall of all steps.
         silent = max(
-            partly, key=lambda step: (step.estimate is None, step.details["unreadable"]["answers"])
+            partly,
+            key=lambda step: (
+                step.estimate is None,
+                step.details["unreadable"]["answers"],
+            ),
         )
         told_of = {**silent.details["unreadable"], "users": {}}
         worst = dataclasses.replace(
@@ -111,7 +130,10 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),
-        details={**worst.details, **(_needed(counted) if status == "inconclusive" else {})},
+        details={
+            **worst.details,
+            **(_needed(counted) if status == "inconclusive" else {}),
+        },
         reason="; ".join(reasons),
     )
 
@@ -126,12 +148,15 @@ def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     p_values = [step.p_value for step in steps if step.p_value is not None]
     users = max((list(step.per_user) for step in steps), key=len)
-    # A shared bet needs the order drawn, which users that only some steps could serve do not have.
+    # A shared bet needs the order drawn, which users that only some steps could serve
+    # do not have.
     apart = any(list(step.per_user) != users[: len(step.per_user)] for step in steps)
     if (
         len(p_values) < len(steps)
         or apart
-        or any(step.joint or step.slices or step.account.get("both_ends") for step in steps)
+        or any(
+            step.joint or step.slices or step.account.get("both_ends") for step in steps
+        )
     ):
         return min(1.0, len(steps) * min(p_values)) if p_values else None
     gains, worst = [], []
@@ -139,13 +164,17 @@ def _p_of_some(steps: Sequence[Verdict]) -> float | None:
         (low, high), margin = step.reach or (0.0, 0.0), step.margin or 0.0
         scale = (high - low) or 1.0
         # A user whom the step did not ask changes no capital.
-        gains.append([(step.per_user.get(user, margin) - margin) / scale for user in users])
+        gains.append(
+            [(step.per_user.get(user, margin) - margin) / scale for user in users],
+        )
         worst.append([(margin - low) / scale])
     return p_of_some(np.array(gains), np.array(worst))
 
 
 def _badness(step: Verdict) -> tuple[bool, bool, float]:
-    """Failed steps first, then those that a group of users breaks, then the largest loss."""
+    """Failed steps first, then those that a group of
+    users breaks, then the largest loss.
+    """
     loss = float("-inf") if step.estimate is None else step.estimate
     return step.status == "error", step.broken is not None, loss
 
@@ -156,6 +185,4 @@ def _in_short(step: Verdict) -> str:
     low, high = step.interval
     gain, least, most = (0.0 - bound for bound in (step.estimate, high, low))
     failed = f" ({step.reason})" if step.account.get("both_ends") else ""
-    return (
-        f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users{failed}"
-    )
+    return f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users{failed}"

@@ -1,10 +1,11 @@
 """What is like a changed item of the history must rise or fall with it.
 
-The height of items is 1 if they take the first places of an answer and 0 if it names none of them. It is
-measured for the neighbours (`pytest_recsys_mt.datasets.neighbours.Neighbours`) of the items whose rating differs between
-the two requests, of those that one history has and the other has not, or else of the latest item of the follow-up, if
-it has moved. Only neighbours that both requests offer count.
-The effect of a user is the difference of both sides' mean heights.
+The height of items is 1 if they take the first places of an answer and 0 if it names
+none of them. It is measured for the neighbours
+(`pytest_recsys_mt.datasets.neighbours.Neighbours`) of the items whose rating differs
+between the two requests, of those that one history has and the other has not, or else
+of the latest item of the follow-up, if it has moved. Only neighbours that both requests
+offer count. The effect of a user is the difference of both sides' mean heights.
 """
 
 from functools import partial
@@ -26,7 +27,11 @@ __all__ = [
 ]
 
 
-def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+def neighbours_not_lowered(
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.02,
+) -> Verdict:
     """What is like a changed item must not stand lower in the follow-up's answers.
 
     Example:
@@ -34,20 +39,26 @@ def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0
 
     Args:
         source: Answers to the original requests.
-        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.raise_rating`).
+        followup: Answers to requests with a changed history
+            (`pytest_recsys_mt.relations.raise_rating`).
         margin: By how much the mean height of the neighbours may fall, in (0, 1).
 
     Returns:
-        ``holds`` if the mean fall is below the margin, ``violated`` if it is above. Users with no offered
-        neighbour of a changed item are not applicable.
+        ``holds`` if the mean fall is below the margin, ``violated`` if it is above.
+        Users with no offered neighbour of a changed item are not applicable.
     """
     return _judge("neighbours_not_lowered", "at most", -1, source, followup, margin)
 
 
-def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+def neighbours_not_raised(
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.02,
+) -> Verdict:
     """What is like a changed item must not stand higher in the follow-up's answers.
 
-    All else is as in `neighbours_not_lowered`; see `pytest_recsys_mt.relations.dislike_item`.
+    All else is as in `neighbours_not_lowered`; see
+    `pytest_recsys_mt.relations.dislike_item`.
 
     Example:
         assert neighbours_not_raised(recsys.run(), recsys.run(dislike_item), margin=0.02)
@@ -55,10 +66,16 @@ def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.
     return _judge("neighbours_not_raised", "at most", 1, source, followup, margin)
 
 
-def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
-    """What is like a changed item must stand higher in the follow-up's answers by at least the margin.
+def neighbours_raised(
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.02,
+) -> Verdict:
+    """What is like a changed item must stand higher in the follow-up's answers by at
+    least the margin.
 
-    All else is as in `neighbours_not_lowered`; see `pytest_recsys_mt.relations.choose_again`.
+    All else is as in `neighbours_not_lowered`; see
+    `pytest_recsys_mt.relations.choose_again`.
 
     Example:
         assert neighbours_raised(recsys.run(), recsys.run(choose_again), margin=0.02)
@@ -69,8 +86,13 @@ def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) 
     return _judge("neighbours_raised", "at least", 1, source, followup, margin)
 
 
-def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
-    """What is like a changed item must stand lower in the follow-up's answers by at least the margin.
+def neighbours_lowered(
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.02,
+) -> Verdict:
+    """What is like a changed item must stand lower in the follow-up's answers by at
+    least the margin.
 
     All else is as in `neighbours_raised`; see `pytest_recsys_mt.relations.forget_item`.
 
@@ -81,14 +103,27 @@ def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02)
 
 
 def _judge(
-    oracle: str, promise: Promise, sign: int, source: Answers, followup: Answers, margin: float
+    oracle: str,
+    promise: Promise,
+    sign: int,
+    source: Answers,
+    followup: Answers,
+    margin: float,
 ) -> Verdict:
     def moved(before: Asked, after: Asked, context: Context) -> float:
         return sign * rise(before, after, _neighbours(before, after, context))
 
     told = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
     measure = partial(paired_differences, number=moved)
-    return judge_mean(oracle, promise, source, followup, margin, measures=told, measure=measure)
+    return judge_mean(
+        oracle,
+        promise,
+        source,
+        followup,
+        margin,
+        measures=told,
+        measure=measure,
+    )
 
 
 def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
@@ -109,9 +144,15 @@ def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
 
 def _changed(before: Request, after: Request) -> set[str]:
     ratings = [
-        {rating.item.id: round(request.scale.unit(rating.value), 9) for rating in request.history}
+        {
+            rating.item.id: round(request.scale.unit(rating.value), 9)
+            for rating in request.history
+        }
         for request in (before, after)
     ]
     changed = {item for item, _ in set(ratings[0].items()) ^ set(ratings[1].items())}
-    latest = [[rating.item.id for rating in request.history[-1:]] for request in (before, after)]
+    latest = [
+        [rating.item.id for rating in request.history[-1:]]
+        for request in (before, after)
+    ]
     return changed or set(latest[1]).difference(latest[0])

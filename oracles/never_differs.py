@@ -1,4 +1,6 @@
-"""A deterministic recommender always gives the same answer: one counterexample refutes it."""
+"""A deterministic recommender always gives the same
+answer: one counterexample refutes it.
+"""
 
 import numpy as np
 
@@ -23,41 +25,59 @@ from pytest_recsys_mt.verdict.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 
-def never_differs(source: Answers, followup: Answers, users: int | None = None) -> Verdict:
-    """Every answer of the follow-up must equal its counterpart, for a deterministic recommender.
+def never_differs(
+    source: Answers,
+    followup: Answers,
+    users: int | None = None,
+) -> Verdict:
+    """Every answer of the follow-up must equal its counterpart, for a deterministic
+    recommender.
 
-    This is not a claim about a mean: one user refutes *always*. So a few users are enough, and no margin
-    is needed. But they do not prove the promise: ``holds`` applies only to the users asked.
+    This is not a claim about a mean: one user refutes *always*. So a few users are
+    enough, and no margin is needed. But they do not prove the promise: ``holds``
+    applies only to the users asked.
 
-    A counterexample counts only if it is confirmed when both sides are asked again: the same user's answers
-    differ, and the follow-up's answers are the same as before. If the follow-up is the same request, asked
-    in the same way (`pytest_recsys_mt.relations.same_seed_same_answer`), any user with a different answer is
-    a counterexample: the recommender is not deterministic. The rest of the run then treats it as stochastic,
-    so this fault is reported once and not for every relation.
+    A counterexample counts only if it is confirmed when both sides are asked again: the
+    same user's answers differ, and the follow-up's answers are the same as before. If
+    the follow-up is the same request, asked in the same way
+    (`pytest_recsys_mt.relations.same_seed_same_answer`), any user with a different
+    answer is a counterexample: the recommender is not deterministic. The rest of the
+    run then treats it as stochastic, so this fault is reported once and not for every
+    relation.
 
-    Arguments are those of `same_ranking`, but the recommender declares itself deterministic. Only the first `users` who
-    are applicable on both sides are asked; None asks all.
+    Arguments are those of `same_ranking`, but the recommender declares itself
+    deterministic. Only the first `users` who are applicable on both sides are asked;
+    None asks all.
 
     Example:
         assert never_differs(recsys.run(), recsys.run(ask_alone))
 
     Returns:
-        ``holds`` if no user's answers differ, ``violated`` if one user's differ, ``inconclusive`` if they
-        no longer differ when asked again, unless the recommender is an object in this process: nothing but the other
-        requests can have changed its answers then. `estimate` is the share of users whose answers differ.
+        ``holds`` if no user's answers differ, ``violated`` if one user's differ,
+        ``inconclusive`` if they no longer differ when asked again, unless the
+        recommender is an object in this process: nothing but the other requests can
+        have changed its answers then. `estimate` is the share of users whose answers
+        differ.
 
     Raises:
         OracleError: If the recommender does not declare itself deterministic.
     """
     two_sides("never_differs", source, followup)
-    if isinstance(users, bool) or not (users is None or (isinstance(users, int) and users > 0)):
-        raise OracleError(f"never_differs: users must be a whole number from 1, got {users!r}")
+    if isinstance(users, bool) or not (
+        users is None or (isinstance(users, int) and users > 0)
+    ):
+        raise OracleError(
+            f"never_differs: users must be a whole number from 1, got {users!r}",
+        )
     if not source.context.deterministic:
         raise OracleError(
             "never_differs: the recommender does not declare itself deterministic, or a test of this run "
-            "showed that it is not; use same_ranking, which allows for noise"
+            "showed that it is not; use same_ranking, which allows for noise",
         )
-    pairs = source.pair(followup, source.applicable(followup) if users is None else users)
+    pairs = source.pair(
+        followup,
+        source.applicable(followup) if users is None else users,
+    )
     verdict = with_vacuity(_judged(source, followup, pairs), source, followup)
     return reported(verdict, never_differs, source, followup)
 
@@ -78,7 +98,13 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     if status == "holds" and account.missing:
         status, reason = "inconclusive", ""
     told = too_many_unread(pairs, source.context)
-    found = without_verdict(account, unasked, source.context, unread=told, everybody=True)
+    found = without_verdict(
+        account,
+        unasked,
+        source.context,
+        unread=told,
+        everybody=True,
+    )
     status, reason = found or (status, reason)
     if found is None:
         reason = "; ".join(filter(None, (reason, *missing_in_words(account))))
@@ -104,7 +130,10 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
 
 
 def _found(
-    source: Answers, followup: Answers, pairs: Pairs, effect: np.ndarray
+    source: Answers,
+    followup: Answers,
+    pairs: Pairs,
+    effect: np.ndarray,
 ) -> tuple[Status, str]:
     differing = int(effect.sum())
     if not differing:
@@ -117,16 +146,25 @@ def _found(
     again = followup.same_seed and not source.label
     told = f"{differing} of {len(effect)} users got another answer"
     if again:
-        told += " to the same request, and the recommender declares itself deterministic"
+        told += (
+            " to the same request, and the recommender declares itself deterministic"
+        )
     one_by_one = again and source.context.in_process
-    at_once = again and not pairs.apart  # then no change with time explains the difference
+    at_once = (
+        again and not pairs.apart
+    )  # then no change with time explains the difference
     if at_once and not one_by_one:
         return "violated", told
     try:
         if one_by_one:
             theirs = zip(pairs.source, effect, strict=True)
             agree = {asked.user for asked, differs in theirs if not differs}
-            anew = source.pair_anew(followup, len(pairs.source), without=agree, alone=True)
+            anew = source.pair_anew(
+                followup,
+                len(pairs.source),
+                without=agree,
+                alone=True,
+            )
         else:
             anew = source.pair_anew(followup, len(pairs.source))
     except MissingAnswerError:
@@ -137,13 +175,18 @@ def _found(
         )
     if anew is None:
         return "violated", told
-    confirmed = sum(_differ(*both) for both in zip(anew.source, anew.followup, strict=True))
+    confirmed = sum(
+        _differ(*both) for both in zip(anew.source, anew.followup, strict=True)
+    )
     if not again:
         first = {
-            one.user: (one, two) for one, two in zip(pairs.source, pairs.followup, strict=True)
+            one.user: (one, two)
+            for one, two in zip(pairs.source, pairs.followup, strict=True)
         }
         confirmed = sum(
-            _differ(*first[one.user]) and _differ(one, two) and not _differ(first[one.user][1], two)
+            _differ(*first[one.user])
+            and _differ(one, two)
+            and not _differ(first[one.user][1], two)
             for one, two in zip(anew.source, anew.followup, strict=True)
             if one.user in first
         )

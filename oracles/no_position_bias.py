@@ -11,7 +11,11 @@ from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
-from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.scores.metrics import (
+    NOTHING_HELD_OUT,
+    Metric,
+    metric_named,
+)
 from pytest_recsys_mt.oracles.statistics.bounds import Student
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
@@ -20,25 +24,32 @@ from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 
 def no_position_bias(
-    answers: Answers, metric: str = "hit@5", groups: int = 4, margin: float = 0.1
+    answers: Answers,
+    metric: str = "hit@5",
+    groups: int = 4,
+    margin: float = 0.1,
 ) -> Verdict:
-    """The held-out item must be found equally often at every place among the candidates.
+    """The held-out item must be found equally often at every place among the
+    candidates.
 
-    The candidates are divided into groups of neighbouring places of equal size. The effect of a
-    group is its users' mean metric minus that of all other users.
+    The candidates are divided into groups of neighbouring places of equal size. The
+    effect of a group is its users' mean metric minus that of all other users.
 
-    The candidates are in random order, there are two `groups` or more, and `margin` is the largest allowed absolute
-    effect of a group, in (0, 1). `metric` is as in `not_worse`.
+    The candidates are in random order, there are two `groups` or more, and `margin` is
+    the largest allowed absolute effect of a group, in (0, 1). `metric` is as in
+    `not_worse`.
 
     Example:
         assert no_position_bias(recsys.run(), "hit@5", groups=2, margin=0.1)
 
     Returns:
-        A verdict with the largest effect, the bounds of all groups' effects, and the p-value of `position_test`.
-        ``holds`` if every group's effect is within the margin (two one-sided tests with approximate bounds, at alpha
-        over the number of groups). ``violated`` if it is not, the exact permutation test rejects at alpha, and the
-        largest effect is beyond the margin. So if places do not matter, the verdict is ``violated`` with probability at
-        most alpha. Users without a held-out item among their candidates are not applicable.
+        A verdict with the largest effect, the bounds of all groups' effects, and the
+        p-value of `position_test`. ``holds`` if every group's effect is within the
+        margin (two one-sided tests with approximate bounds, at alpha over the number of
+        groups). ``violated`` if it is not, the exact permutation test rejects at alpha,
+        and the largest effect is beyond the margin. So if places do not matter, the
+        verdict is ``violated`` with probability at most alpha. Users without a held-out
+        item among their candidates are not applicable.
     """
     named = metric_named(metric)
     oracle = f"no_position_bias:{named.name}"
@@ -68,10 +79,11 @@ def no_position_bias(
 class GroupEffects(Student):
     """Joint bounds on the effects of all groups of places.
 
-    The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
-    Welch's t at the error rate over the number of groups. One user of accuracy 0 and one of accuracy 1
-    are added to either side (Agresti and Caffo 2000, The American Statistician 54(4), for shares),
-    because equal values in a group do not prove a variance of 0.
+    The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect
+    is bounded by Welch's t at the error rate over the number of groups. One user of
+    accuracy 0 and one of accuracy 1 are added to either side (Agresti and Caffo 2000,
+    The American Statistician 54(4), for shares), because equal values in a group do not
+    prove a variance of 0.
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
@@ -101,11 +113,17 @@ def _moments(values: Floats) -> tuple[float, float, int]:
     return float(more.mean()), float(more.var(ddof=1) / len(more)), len(more) - 1
 
 
-def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats, Integers]:
+def _found(
+    sample: Sample,
+    metric: Metric,
+    groups: int,
+) -> tuple[Effects, Floats, Integers]:
 
     def metric_and_group(asked: Asked) -> tuple[float, float]:
         candidates = asked.request.candidates or ()
-        at = [place for place, item in enumerate(candidates) if item.id in asked.relevant]
+        at = [
+            place for place, item in enumerate(candidates) if item.id in asked.relevant
+        ]
         if not at:
             lacking = "no held-out item is among the candidates"
             raise NotApplicable(lacking if asked.relevant else NOTHING_HELD_OUT)
@@ -113,7 +131,10 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
         return mean_metric(asked, metric), at[0] * groups // len(candidates)
 
     effects, (found, groups_of_all) = scored(
-        metric_and_group, sample.asked, width=2, reach=(-1.0, 1.0)
+        metric_and_group,
+        sample.asked,
+        width=2,
+        reach=(-1.0, 1.0),
     )
     at = groups_of_all.astype(np.int64)
     values = [found[at == group] for group in np.unique(at)]
@@ -132,7 +153,13 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
     return effects, found, at
 
 
-def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: float) -> Verdict:
+def _tested(
+    verdict: Verdict,
+    p_value: float,
+    told: str,
+    alpha: float,
+    margin: float,
+) -> Verdict:
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested
@@ -141,9 +168,7 @@ def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: f
     reasons = [told]
     biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
     if not biased:
-        unclear = (
-            "the answers show neither a bias beyond the margin nor its absence; ask more users"
-        )
+        unclear = "the answers show neither a bias beyond the margin nor its absence; ask more users"
         reasons.insert(0, unclear)
     status: Status = "violated" if biased else "inconclusive"
     return dataclasses.replace(tested, status=status, reason="; ".join(reasons))

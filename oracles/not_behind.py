@@ -26,8 +26,9 @@ def not_behind(
 ) -> Verdict:
     """The mean score must not be lower than another recommender's.
 
-    With several initialisations, each user's mean score counts. The test flips the signs of the users' differences, so
-    its error rate is declared for differences as often above 0 as below it by as much; of others it is approximate.
+    With several initialisations, each user's mean score counts. The test flips the
+    signs of the users' differences, so its error rate is declared for differences as
+    often above 0 as below it by as much; of others it is approximate.
 
     Example:
         assert not_behind([recsys.run()], [recsys_against.run()], "ndcg@5")
@@ -36,23 +37,29 @@ def not_behind(
         ours: Answers of the recommender under test, one side per initialisation.
         other: Answers of the other recommender.
         score: As in `at_least`; higher is better.
-        alpha: Error rate of the two-sided paired test over users; see `paired_difference`.
+        alpha: Error rate of the two-sided paired test over users; see
+            `paired_difference`.
 
     Returns:
-        ``violated`` if ours is lower and the test rejects, ``holds`` if ours is higher and the test rejects,
-        ``inconclusive`` otherwise. The details give both means and their spread over initialisations.
-        ``not-applicable`` if fewer than two users have scores on all sides; see `incomplete` for sides that lack users.
+        ``violated`` if ours is lower and the test rejects, ``holds`` if ours is higher
+        and the test rejects, ``inconclusive`` otherwise. The details give both means
+        and their spread over initialisations. ``not-applicable`` if fewer than two
+        users have scores on all sides; see `incomplete` for sides that lack users.
     """
     named = score_named(score)
     oracle = f"not_behind:{named.name}"
     if not ours or not other:
-        raise OracleError(f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}")
+        raise OracleError(
+            f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}",
+        )
     sides = [*ours, *other]
     if (lacking := incomplete(oracle, sides, named, bounded=True)) is not None:
         return ours[0].context.report(lacking)
     mine, theirs = _scores(sides, named, len(ours))
     if len(mine) < 2:
-        return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
+        return ours[0].context.report(
+            Verdict("not-applicable", oracle, reason="too few users"),
+        )
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
     status, users = _of_all_users(sides, named, len(ours), alpha)
     figures = {
@@ -62,7 +69,9 @@ def not_behind(
         "p": found.p_value,
         "alpha": alpha,
     }
-    told = f"{_in_words(named, mine, theirs, other[0])}, two-sided p={found.p_value:.2g}"
+    told = (
+        f"{_in_words(named, mine, theirs, other[0])}, two-sided p={found.p_value:.2g}"
+    )
     if missing := users - len(mine):
         told += f"; {_missing_in_words(missing, users)}"
     return ours[0].context.report(
@@ -76,12 +85,14 @@ def not_behind(
             approximate=True,
             reason=told,
             details={"figures": figures},
-        )
+        ),
     )
 
 
 def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:
-    """Both means, what is allowed, and of how many fits they are; the scores are ``(users, fits)``."""
+    """Both means, what is allowed, and of how many fits they
+    are; the scores are ``(users, fits)``.
+    """
     name = getattr(other, "model", "the other recommender")
     fits, their_fits = mine.shape[1], theirs.shape[1]
     return (
@@ -95,12 +106,15 @@ def _missing_in_words(missing: int, users: int) -> str:
 
 
 def _of_all_users(
-    sides: Sequence[Answers], score: Score, ours: int, alpha: float
+    sides: Sequence[Answers],
+    score: Score,
+    ours: int,
+    alpha: float,
 ) -> tuple[Status, int]:
     """The claim that the test shows for all users, and their number.
 
-    Users whose answers could not be read count against either claim: for each, they get the score that speaks most
-    against it.
+    Users whose answers could not be read count against either claim: for each, they get
+    the score that speaks most against it.
     """
     status: Status = "inconclusive"
     users = 0
@@ -116,11 +130,14 @@ def _of_all_users(
 
 
 def ahead_when_cold(
-    ours: Mapping[int, Answers], other: Mapping[int, Answers], score: str | Score = "ndcg@10"
+    ours: Mapping[int, Answers],
+    other: Mapping[int, Answers],
+    score: str | Score = "ndcg@10",
 ) -> Verdict:
     """With the shortest histories the recommender must not be overtaken by another.
 
-    Arguments are those of `not_behind`, but by length of the history, of which two at least are shared.
+    Arguments are those of `not_behind`, but by length of the history, of which two at
+    least are shared.
 
     Example:
         ours = {n: recsys.using(history=n).run() for n in (2, 5, 10)}
@@ -128,15 +145,19 @@ def ahead_when_cold(
         assert ahead_when_cold(ours, other, "ndcg@5")
 
     Returns:
-        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest shared length, ``violated`` if
-        it is only that length, ``inconclusive`` otherwise. The details give both curves and the crossing point.
-        ``not-applicable`` if fewer than two users have scores on all sides; see `incomplete` for sides that lack users.
+        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest
+        shared length, ``violated`` if it is only that length, ``inconclusive``
+        otherwise. The details give both curves and the crossing point.
+        ``not-applicable`` if fewer than two users have scores on all sides; see
+        `incomplete` for sides that lack users.
     """
     named = score_named(score)
     oracle = f"ahead_when_cold:{named.name}"
     lengths = sorted(ours.keys() & other.keys())
     if len(lengths) < 2:
-        raise OracleError(f"{oracle}: both need two lengths of histories, shared are {lengths!r}")
+        raise OracleError(
+            f"{oracle}: both need two lengths of histories, shared are {lengths!r}",
+        )
     sides = [*(ours[each] for each in lengths), *(other[each] for each in lengths)]
     context = sides[0].context
     if (lacking := incomplete(oracle, sides, named)) is not None:
@@ -151,11 +172,15 @@ def ahead_when_cold(
     elif found.high == lengths[0]:
         status = "violated"
     lines = {
-        name: [list(point) for point in curve({each: of[each] for each in lengths}, named)]
+        name: [
+            list(point) for point in curve({each: of[each] for each in lengths}, named)
+        ]
         for name, of in (("ours", ours), ("other", other))
     }
     at = "never" if found.length is None else f"at {found.length} items"
-    interval = " to ".join("never" if end is None else str(end) for end in (found.low, found.high))
+    interval = " to ".join(
+        "never" if end is None else str(end) for end in (found.low, found.high)
+    )
     return context.report(
         Verdict(
             status,
@@ -164,7 +189,11 @@ def ahead_when_cold(
             account=account_of(sides, named, len(mine)).plain,
             reason=f"overtaken {at}, 95 % interval {interval}",
             details={
-                "curve": {"x": "items of the history", "y": named.name, "points": lines["ours"]}
+                "curve": {
+                    "x": "items of the history",
+                    "y": named.name,
+                    "points": lines["ours"],
+                }
                 | {"lines": lines},
                 "figures": {
                     "crossing_point": found.length,
@@ -173,14 +202,20 @@ def ahead_when_cold(
                     "never": found.never,
                 },
             },
-        )
+        ),
     )
 
 
 def _scores(
-    sides: Sequence[Answers], score: Score, ours: int, ends: Sequence[int] = ()
+    sides: Sequence[Answers],
+    score: Score,
+    ours: int,
+    ends: Sequence[int] = (),
 ) -> tuple[Floats, Floats]:
-    scores = np.array(list(user_scores(sides, score, ends=ends).values())).reshape(-1, len(sides))
+    scores = np.array(list(user_scores(sides, score, ends=ends).values())).reshape(
+        -1,
+        len(sides),
+    )
     return scores[:, :ours], scores[:, ours:]
 
 

@@ -5,7 +5,11 @@ from functools import partial
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.scores.metrics import (
+    NOTHING_HELD_OUT,
+    Metric,
+    metric_named,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import Verdict
@@ -21,16 +25,18 @@ def not_worse(
 ) -> Verdict:
     """The second answers may be less accurate than the first by at most the margin.
 
-    The effect of a user is the mean metric of the first answers minus that of the second, against
-    the items held out for that user.
+    The effect of a user is the mean metric of the first answers minus that of the
+    second, against the items held out for that user.
 
     Example:
         assert not_worse(recsys.run(), recsys.run(drop_history(1)), "ndcg@5", margin=0.02)
 
     Args:
-        full: The answers to compare with, for example to requests with the full history.
+        full: The answers to compare with, for example to requests with the full
+            history.
         short: The answers that must not be worse.
-        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the
+            request.
         margin: By how much the mean user's metric may fall, in (0, 1).
         slices: Groups of users to judge too; as in `same_ranking`.
 
@@ -41,7 +47,14 @@ def not_worse(
     oracle, told = f"not_worse:{named.name}", f"loss of {named.name}"
     measure = partial(metric_losses, metric=named)
     return judge_mean(
-        oracle, "at most", full, short, margin, measures=told, measure=measure, slices=slices
+        oracle,
+        "at most",
+        full,
+        short,
+        margin,
+        measures=told,
+        measure=measure,
+        slices=slices,
     )
 
 
@@ -54,7 +67,11 @@ def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
 
 
 def mean_metric(asked: Asked, metric: Metric) -> float:
-    """Mean of the metric over one user's answers; not applicable if no item was held out for this user."""
+    """Mean of the metric over one user's answers; not
+    applicable if no item was held out for this user.
+    """
     if not asked.relevant:
         raise NotApplicable(NOTHING_HELD_OUT)
-    return sum(metric.of(answer, asked) for answer in asked.answers) / len(asked.answers)
+    return sum(metric.of(answer, asked) for answer in asked.answers) / len(
+        asked.answers,
+    )

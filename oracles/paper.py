@@ -1,9 +1,11 @@
-"""The procedure of the paper on metamorphic testing of ChatGPT as a recommender, as published.
+"""The procedure of the paper on metamorphic testing of ChatGPT as a recommender, as
+published.
 
-It compares ten runs of the changed prompt, and ten of the unchanged one, with one baseline list, and the means of the
-runs by an unpaired t-test (section 4.3 of https://arxiv.org/abs/2411.12121). As a test of a promise it has two faults:
-its unit is the run, so with enough runs any difference is significant, and a p-value above alpha shows nothing.
-`same_ranking` fixes both.
+It compares ten runs of the changed prompt, and ten of the unchanged one, with one
+baseline list, and the means of the runs by an unpaired t-test (section 4.3 of
+https://arxiv.org/abs/2411.12121). As a test of a promise it has two faults: its unit is
+the run, so with enough runs any difference is significant, and a p-value above alpha
+shows nothing. `same_ranking` fixes both.
 """
 
 from __future__ import annotations
@@ -21,11 +23,24 @@ from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
-from pytest_recsys_mt.oracles.judging.effect import Effects, agreement_of, others, places_of, under
+from pytest_recsys_mt.oracles.judging.effect import (
+    Effects,
+    agreement_of,
+    others,
+    places_of,
+    under,
+)
 from pytest_recsys_mt.oracles.judging.encoding import encode, filled
-from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, too_many_unread, unreadable
+from pytest_recsys_mt.oracles.judging.ladder import (
+    missing_in_words,
+    too_many_unread,
+    unreadable,
+)
 from pytest_recsys_mt.oracles.judging.seen import Seen
-from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
+from pytest_recsys_mt.oracles.similarities.similarity import (
+    Similarity,
+    similarity_named,
+)
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
@@ -37,32 +52,40 @@ TOO_FEW_RUNS = (
     "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
     "changed one; ask for three replicates or more (--recsys-replicates=10), or use same_ranking"
 )
-NO_VARIANCE = (
-    "all runs of a side are equal, so the paper's t-test has no variance; use same_ranking"
-)
+NO_VARIANCE = "all runs of a side are equal, so the paper's t-test has no variance; use same_ranking"
 
 
-def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") -> Verdict:
-    """The paper's unpaired t-test of changed against unchanged runs; see the module for its faults.
+def paper_t_test(
+    source: Answers,
+    followup: Answers,
+    similarity: str = "rbo",
+) -> Verdict:
+    """The paper's unpaired t-test of changed against unchanged runs; see the module for
+    its faults.
 
-    The baseline is the first answer of the source. The other answers of the source are the unchanged runs, and as many
-    answers of the follow-up are the changed ones. For each run, the similarities with the baseline are averaged over
-    users. The two sets of means are compared by Student's unpaired two-sided t-test with equal variances.
+    The baseline is the first answer of the source. The other answers of the source are
+    the unchanged runs, and as many answers of the follow-up are the changed ones. For
+    each run, the similarities with the baseline are averaged over users. The two sets
+    of means are compared by Student's unpaired two-sided t-test with equal variances.
 
-    The paper counts any difference against the recommender. Here a difference counts only if the changed runs agree
-    less: a promise that the answer stays is not broken by runs that agree more.
+    The paper counts any difference against the recommender. Here a difference counts
+    only if the changed runs agree less: a promise that the answer stays is not broken
+    by runs that agree more.
 
-    Arguments are those of `same_ranking`: the source has three replicates or more, and the follow-up two.
+    Arguments are those of `same_ranking`: the source has three replicates or more, and
+    the follow-up two.
 
     Example:
         assert paper_t_test(source, followup, similarity="rbo")
 
     Returns:
-        ``violated`` if the test rejects at alpha and the changed runs agree less, and ``holds`` otherwise, which
-        means only that no loss was shown. ``inconclusive`` if there are too few runs or they have no variance, and
-        instead of ``holds`` if an answer could not be read; without means if such are of too many users.
-        The details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``, the standard
-        deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
+        ``violated`` if the test rejects at alpha and the changed runs agree less, and
+        ``holds`` otherwise, which means only that no loss was shown. ``inconclusive``
+        if there are too few runs or they have no variance, and instead of ``holds`` if
+        an answer could not be read; without means if such are of too many users. The
+        details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``,
+        the standard deviation ``sd`` and the number of ``runs``, in the paper's unit:
+        Kendall's as tau, from -1 to 1.
     """
     function = similarity_named(similarity)
     told = "difference of the runs' mean agreement"
@@ -75,15 +98,25 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     verdict = verdict_of(claim, followup.label or source.label, seen, context)
     if too_many_unread(pairs, context):
         return context.report(verdict)
-    verdict = annotate(verdict, **_printed(runs, similarity), **unreadable(pairs, _places(pairs)))
-    if verdict.estimate is None or not isinstance(effects.mean, TwoSamples) or kindest is None:
+    verdict = annotate(
+        verdict,
+        **_printed(runs, similarity),
+        **unreadable(pairs, _places(pairs)),
+    )
+    if (
+        verdict.estimate is None
+        or not isinstance(effects.mean, TwoSamples)
+        or kindest is None
+    ):
         return context.report(verdict)
     t, p = effects.mean.test()
     differ = p < context.alpha
     rejected = differ and verdict.estimate > 0
     missing = seen.account.missing
     if rejected and missing:
-        without_runs = missing - sum(user in pairs.unread_users for user in verdict.per_user)
+        without_runs = missing - sum(
+            user in pairs.unread_users for user in verdict.per_user
+        )
         rejected = _stands(kindest, without_runs, effects, context)
     test = f"the paper's unpaired two-sided t-test of {effects.mean.runs_in_words}: t={t:.2f}"
     shown = _shown(verdict.estimate, differ=differ, rejected=rejected)
@@ -97,12 +130,14 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
             allowed=None,
             approximate=True,
             reason="; ".join((test, shown, *missing_in_words(seen.account))),
-        )
+        ),
     )
 
 
 def _shown(loss: float, *, differ: bool, rejected: bool) -> str:
-    """What the test says of the loss of agreement: whether the runs differ, and whether the promise is rejected."""
+    """What the test says of the loss of agreement: whether the runs differ, and whether
+    the promise is rejected.
+    """
     if not differ:
         return "no difference was shown, which does not show equality"
     if loss <= 0:
@@ -113,9 +148,15 @@ def _shown(loss: float, *, differ: bool, rejected: bool) -> str:
 
 
 def t_from_summary(
-    mean1: float, sd1: float, n1: int, mean2: float, sd2: float, n2: int
+    mean1: float,
+    sd1: float,
+    n1: int,
+    mean2: float,
+    sd2: float,
+    n2: int,
 ) -> tuple[float, float]:
-    """Student's unpaired t-test with equal variances, from printed means and deviations.
+    """Student's unpaired t-test with equal variances, from printed means and
+    deviations.
 
     Deviations are those with n - 1, and not both 0; sizes are at least 2.
 
@@ -134,12 +175,15 @@ class TwoSamples(Student):
     """The difference of two means by the pooled t distribution, from summaries."""
 
     def __init__(
-        self, means: Sequence[float], deviations: Sequence[float], counts: Sequence[int]
+        self,
+        means: Sequence[float],
+        deviations: Sequence[float],
+        counts: Sequence[int],
     ) -> None:
         if min(counts) < 2 or min(deviations) < 0 or max(deviations) == 0:
             raise OracleError(
                 f"an unpaired t-test needs two samples of at least 2 values that are not all "
-                f"equal, got sizes {counts} and standard deviations {deviations}"
+                f"equal, got sizes {counts} and standard deviations {deviations}",
             )
         self.counts = counts
         self._means, self._deviations = means, deviations
@@ -157,7 +201,9 @@ class TwoSamples(Student):
         return cls(means, deviations, [len(run) for run in runs])
 
     def beside(self, unread: int, users: int) -> TwoSamples:
-        """The samples if the lists of further users, which could not be read, agreed only with the change."""
+        """The samples if the lists of further users, which could
+        not be read, agreed only with the change.
+        """
         share = users / (users + unread)
         first, second = self._means
         means = (share * first, share * second + 1 - share)
@@ -172,7 +218,9 @@ class TwoSamples(Student):
 
     def test(self) -> tuple[float, float]:
         """The statistic and the two-sided p-value of equal means."""
-        return self.estimate / self._error, 2 * self._tail(-abs(self.estimate) / self._error)
+        return self.estimate / self._error, 2 * self._tail(
+            -abs(self.estimate) / self._error,
+        )
 
     def _quantiles(self, alpha: float) -> float:
         return -float(stdtrit(self._freedoms, alpha))
@@ -190,48 +238,75 @@ def _printed(runs: Sequence[Floats], similarity: str) -> dict[str, dict[str, flo
     }
 
 
-def _stands(kindest: TwoSamples, without_runs: int, effects: Effects, context: Context) -> bool:
-    """Whether the runs differ whatever the answers would have been that could not be read or did not come."""
+def _stands(
+    kindest: TwoSamples,
+    without_runs: int,
+    effects: Effects,
+    context: Context,
+) -> bool:
+    """Whether the runs differ whatever the answers would have
+    been that could not be read or did not come.
+    """
     of_all = kindest.beside(without_runs, len(effects.rows))
     return of_all.estimate > 0 and of_all.test()[1] < context.alpha
 
 
 def _places(pairs: Pairs) -> dict[str, int]:
-    """Before which of the other users each user stands who has an answer that could not be read."""
+    """Before which of the other users each user stands who
+    has an answer that could not be read.
+    """
     unread = set(pairs.unread_users)
     others_in_order = [user for user in pairs.order if user not in unread]
     of_unread = [user for user in pairs.order if user in unread]
-    return dict(zip(of_unread, places_of(unread, others_in_order, pairs.order), strict=True))
+    return dict(
+        zip(of_unread, places_of(unread, others_in_order, pairs.order), strict=True),
+    )
 
 
 def _seen(effects: Effects, pairs: Pairs) -> Seen:
     """What was seen of all users, where those with some unread answers have runs too.
 
-    The published test knows no bounds, so its effects have no users of unknown effect; the account names them.
+    The published test knows no bounds, so its effects have no users of unknown effect;
+    the account names them.
     """
     whole = pairs.whole()
     users = [asked.user for asked in whole.source]
     unread = set(pairs.unread_users)
     with_runs = {users[row] for row in effects.rows}
-    seen = Seen.of(effects, whole, whole.source, whole.followup, unclear=unread - with_runs)
+    seen = Seen.of(
+        effects,
+        whole,
+        whole.source,
+        whole.followup,
+        unclear=unread - with_runs,
+    )
     partly = len(unread & with_runs)
     account = dataclasses.replace(
-        seen.account, answered=seen.account.answered - partly, unread=seen.account.unread + partly
+        seen.account,
+        answered=seen.account.answered - partly,
+        unread=seen.account.unread + partly,
     )
     return dataclasses.replace(seen, effects=effects, tally=pairs, account=account)
 
 
 def _unread(side: Sequence[Asked]) -> NDArray[np.bool_]:
     """Of which answers nothing could be read, ``(users, runs)``."""
-    return np.array([[answer.unread for answer in asked.answers] for asked in side], np.bool_)
+    return np.array(
+        [[answer.unread for answer in asked.answers] for asked in side],
+        np.bool_,
+    )
 
 
 def _run_effects(
-    pairs: Pairs, context: Context, similarity: Similarity
+    pairs: Pairs,
+    context: Context,
+    similarity: Similarity,
 ) -> tuple[Effects, Sequence[Floats], TwoSamples | None]:
-    """The effects, the means of the runs without and with the change, and the samples that speak most for equality.
+    """The effects, the means of the runs without and with the change, and the samples
+    that speak most for equality.
 
-    An answer of which nothing could be read agrees with no answer. Where that is kindest to the recommender, it agrees.
+    An answer of which nothing could be read agrees with no answer. Where that is
+    kindest to the recommender, it agrees.
     """
     encoded = encode(pairs, context)
     rows = encoded.rows
@@ -269,7 +344,9 @@ def _run_effects(
         obstacle=TOO_FEW_RUNS if few else NO_VARIANCE if flat else "",
         floor=None if few else unchanged.mean(axis=1),
         agreement=changed.mean(axis=1),
-        effect=np.zeros(len(rows)) if few else unchanged.mean(axis=1) - changed.mean(axis=1),
+        effect=np.zeros(len(rows))
+        if few
+        else unchanged.mean(axis=1) - changed.mean(axis=1),
     )
     return found, () if few else runs, kindest
 

@@ -11,7 +11,11 @@ from pytest_recsys_mt.oracles.arguments import one_side
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.difference import Unanswered, scored
 from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.ladder import too_many_unread, unreadable, without_verdict
+from pytest_recsys_mt.oracles.judging.ladder import (
+    too_many_unread,
+    unreadable,
+    without_verdict,
+)
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.pins.current_lists import lines, named, updated
 from pytest_recsys_mt.oracles.pins.entries import (
@@ -27,7 +31,14 @@ from pytest_recsys_mt.oracles.pins.entries import (
 from pytest_recsys_mt.oracles.pins.text import rendered, rewritten
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Lost, Named, Sample
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Context,
+    Lost,
+    Named,
+    Sample,
+)
 from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 NEW = 10
@@ -38,18 +49,22 @@ TOLD = 3
 
 
 def pinned(answers: Answers, file: str | Path) -> Verdict:
-    """The lists of the users in a file must have what it pins: a file that is reviewed like code.
+    """The lists of the users in a file must have what it pins: a file that is reviewed
+    like code.
 
-    The users of the file are asked, whether they are in the sample of the run or not. A table ``[users.ID]`` has one or
-    more of ``contains`` (items at any place), ``excludes`` (items at no place), ``begins`` (the first items, in order)
-    and ``equals`` (the whole list, in order). It may say ``k`` and ``candidates`` (0: the whole catalogue) for this
-    user's request; else they are those of the run. ``--recsys-pin`` writes ``equals`` and ``begins`` from the current
-    answers, or a new file of the first 10 users of the run. Such a test does not pass.
+    The users of the file are asked, whether they are in the sample of the run or not. A
+    table ``[users.ID]`` has one or more of ``contains`` (items at any place),
+    ``excludes`` (items at no place), ``begins`` (the first items, in order) and
+    ``equals`` (the whole list, in order). It may say ``k`` and ``candidates`` (0: the
+    whole catalogue) for this user's request; else they are those of the run.
+    ``--recsys-pin`` writes ``equals`` and ``begins`` from the current answers, or a new
+    file of the first 10 users of the run. Such a test does not pass.
 
-    A recommender that is not deterministic is asked more than once. A pin then says what most answers have: it is broken
-    if answers that break it are shown to be the majority, at the error rate of the run, and kept if none does, or if
-    those that keep it are shown to be. Else the verdict is inconclusive, and says in how many answers the pin was kept.
-    With ``strict = true`` one answer breaks it.
+    A recommender that is not deterministic is asked more than once. A pin then says
+    what most answers have: it is broken if answers that break it are shown to be the
+    majority, at the error rate of the run, and kept if none does, or if those that keep
+    it are shown to be. Else the verdict is inconclusive, and says in how many answers
+    the pin was kept. With ``strict = true`` one answer breaks it.
 
     Args:
         answers: Answers of either side.
@@ -59,30 +74,44 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
         assert pinned(recsys.run(), "pinned.toml")
 
     Returns:
-        ``holds`` if every pinned list was kept, which is about the answers asked, ``violated`` if one is broken, and
-        ``inconclusive`` if one is unknown. `estimate` is the mean share of a user's answers that break the pin.
+        ``holds`` if every pinned list was kept, which is about the answers asked,
+        ``violated`` if one is broken, and ``inconclusive`` if one is unknown.
+        `estimate` is the mean share of a user's answers that break the pin.
 
     Raises:
-        OracleError: If the file cannot be read, or is wrong; the error lists everything.
+        OracleError: If the file cannot be read, or is wrong; the error lists
+            everything.
     """
     __tracebackhide__ = True
     context = one_side("pinned", "answers", answers).context
     asking = context.named
     if asking is None:
         raise OracleError(
-            "pinned: answers must be those of recsys.run(), which can ask named users"
+            "pinned: answers must be those of recsys.run(), which can ask named users",
         )
     path = Path(file)
     pins, wrong = _entries(answers, asking, path)
     look = _asked(answers, asking, path, pins, wrong)
-    told = asking.written(path) or (_write(look, asking, path, context) if asking.rewrites else "")
+    told = asking.written(path) or (
+        _write(look, asking, path, context) if asking.rewrites else ""
+    )
     verdict = _judged(look, answers.label, path, context)
     if told:
-        verdict = replace(verdict, status="inconclusive", reason=told, p_value=None, estimate=None)
+        verdict = replace(
+            verdict,
+            status="inconclusive",
+            reason=told,
+            p_value=None,
+            estimate=None,
+        )
     return context.report(verdict)
 
 
-def _entries(answers: Answers, asking: Named, path: Path) -> tuple[dict[str, Pin], list[str]]:
+def _entries(
+    answers: Answers,
+    asking: Named,
+    path: Path,
+) -> tuple[dict[str, Pin], list[str]]:
     """The entries of the file; those of a file to be made pin nothing yet."""
     __tracebackhide__ = True
     if asking.rewrites and not path.exists():
@@ -108,14 +137,23 @@ class _Look:
 
 
 def _asked(
-    answers: Answers, asking: Named, path: Path, pins: Mapping[str, Pin], wrong: list[str]
+    answers: Answers,
+    asking: Named,
+    path: Path,
+    pins: Mapping[str, Pin],
+    wrong: list[str],
 ) -> _Look:
-    """Check the entries with the data and the requests, then ask: one side for each k and number of candidates."""
+    """Check the entries with the data and the requests, then ask: one side for each k
+    and number of candidates.
+    """
     __tracebackhide__ = True
     items = answers.context.items
     groups: dict[tuple[int, int], list[str]] = {}
     for user, pin in pins.items():
-        mistakes = [*contradictions(pin, *asking.design), *unknown(pin, asking.users, items)]
+        mistakes = [
+            *contradictions(pin, *asking.design),
+            *unknown(pin, asking.users, items),
+        ]
         wrong += of_user(pin, mistakes)
         if not mistakes:
             k, candidates = asking.design
@@ -143,11 +181,14 @@ def _joined(
 ) -> _Look:
     """The answers of all groups as one sample.
 
-    A recommender that refuses all requests of one group and answers another has refused these users.
+    A recommender that refuses all requests of one group and answers another has refused
+    these users.
     """
     order = [user for sample in samples for user in sample.order]
     reasons = Counter(without.values())
-    refused = sum((Counter(sample.not_applicable) for sample in samples), Counter()) - reasons
+    refused = (
+        sum((Counter(sample.not_applicable) for sample in samples), Counter()) - reasons
+    )
     lost = [each for sample in samples for each in sample.lost]
     if any(sample.everyone for sample in samples):
         why = "; ".join(sorted(refused)) or "no reason given"
@@ -173,7 +214,9 @@ def _joined(
 
 def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
     """Write the file if a list changed; what the run says then, or an empty text."""
-    answered = {each.user: (each.request, each.answers) for each in look.sample.everyone}
+    answered = {
+        each.user: (each.request, each.answers) for each in look.sample.everyone
+    }
     found = updated(look.pins, answered, look.missing, context.items)
     for line in lines(found):
         print(f"{path}: {line}")
@@ -183,11 +226,15 @@ def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
     text = rewritten(old, found.pins, context.items) if old else None
     told = f"{path} written: {len(found.changes)} of {found.of} lists changed"
     if not old:
-        told = f"{path} written: it is new, and pins the lists of {len(found.pins)} users"
+        told = (
+            f"{path} written: it is new, and pins the lists of {len(found.pins)} users"
+        )
     elif text is None:
         told += ", and comments could not be kept"
     if found.kept:
-        told += f"; {len(found.kept)} could not be written ({_few([*sorted(found.kept)])})"
+        told += (
+            f"; {len(found.kept)} could not be written ({_few([*sorted(found.kept)])})"
+        )
     told += "; review the diff"
     asking.write(path, text or rendered(found.pins, context.items), told)
     return told
@@ -198,7 +245,12 @@ def _few(texts: Sequence[str]) -> str:
     return ", ".join(texts[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _broken_by(pin: Pin, request: Request, answer: Recommendation, context: Context) -> str:
+def _broken_by(
+    pin: Pin,
+    request: Request,
+    answer: Recommendation,
+    context: Context,
+) -> str:
     """What is missing in a list, or too much; empty if it has what is pinned."""
     name = partial(named, items=context.items)
     found = answer.items
@@ -229,7 +281,9 @@ def _too_few(asked: Asked, context: Context) -> str:
 
 @dataclass(frozen=True)
 class _Kept:
-    """In how many of its answers a list had what is pinned, and what the first other one has."""
+    """In how many of its answers a list had what is
+    pinned, and what the first other one has.
+    """
 
     user: str
     kept: int
@@ -257,12 +311,18 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
     def broken(asked: Asked) -> float:
         pin = look.pins[asked.user]
         if not pin.wanted and not any(answer.items for answer in asked.answers):
-            raise Unanswered(NO_ANSWER)  # a list without items has nothing that is excluded
-        whys = [_broken_by(pin, asked.request, answer, context) for answer in asked.answers]
+            raise Unanswered(
+                NO_ANSWER,
+            )  # a list without items has nothing that is excluded
+        whys = [
+            _broken_by(pin, asked.request, answer, context) for answer in asked.answers
+        ]
         breaking = [why for why in whys if why]
         kept = len(whys) - len(breaking)
         strict = pin.strict or context.deterministic
-        results.append(_Kept(asked.user, kept, len(whys), strict, next(iter(breaking), "")))
+        results.append(
+            _Kept(asked.user, kept, len(whys), strict, next(iter(breaking), "")),
+        )
         return len(breaking) / len(whys)
 
     effects, (effect,) = scored(broken, sample.asked)
@@ -271,13 +331,24 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
     unread = too_many_unread(sample, context)
     status, reason, p_value = _status(results, context)
     if status != "violated" or unread:
-        found = without_verdict(account, sample.unasked, context, unread=unread, everybody=True)
+        found = without_verdict(
+            account,
+            sample.unasked,
+            context,
+            unread=unread,
+            everybody=True,
+        )
         if found is None and account.missing:
-            found = "inconclusive", "users without an answer cannot keep what is pinned for them"
+            found = (
+                "inconclusive",
+                "users without an answer cannot keep what is pinned for them",
+            )
         status, reason = found or (status, reason)
     missing = [f"user {user!r}: {why}" for user, why in sorted(look.missing.items())]
     if missing and status != "not-applicable":
-        reason += f"; {len(missing)} of {len(look.pins)} users have no list ({_few(missing)})"
+        reason += (
+            f"; {len(missing)} of {len(look.pins)} users have no list ({_few(missing)})"
+        )
     short = [told for asked in sample.asked if (told := _too_few(asked, context))]
     if short:
         reason += f"; {len(short)} of {len(look.pins)} users got too few items ({_few(short)})"
@@ -326,7 +397,11 @@ def _status(results: Sequence[_Kept], context: Context) -> tuple[Status, str, fl
         p_value = 0.0 if surely else min(1.0, len(noisy) * min(p_by_user.values()))
         verb = "is" if len(broken) == 1 else "are"
         return "violated", f"{len(broken)} {among} {verb} broken: {words}", p_value
-    unclear = [each for each in noisy if each.why and _majority(each.kept, each.of) > context.alpha]
+    unclear = [
+        each
+        for each in noisy
+        if each.why and _majority(each.kept, each.of) > context.alpha
+    ]
     if unclear:
         needed = ceil(log2(len(noisy) / context.alpha))
         step = doubt or (

@@ -9,12 +9,16 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def representative(
-    sample: Answers, everybody: Answers, score: str = "ndcg", alpha: float = 0.05
+    sample: Answers,
+    everybody: Answers,
+    score: str = "ndcg",
+    alpha: float = 0.05,
 ) -> Verdict:
     """The per-user score must have the same distribution on the sample as on all users.
 
-    As in https://arxiv.org/abs/2411.00331, a sample is accepted if the Kolmogorov-Smirnov test finds no
-    difference. This does not prove that there is no difference.
+    As in https://arxiv.org/abs/2411.00331, a sample is accepted if the
+    Kolmogorov-Smirnov test finds no difference. This does not prove that there is no
+    difference.
 
     Example:
         assert representative(recsys.run(), recsys.using(users=100_000).run(), "ndcg@5")
@@ -26,8 +30,8 @@ def representative(
         alpha: A sample with a smaller p-value is not accepted.
 
     Returns:
-        ``holds`` if the sample is accepted, ``violated`` if not; the details give the p-value. See
-        `incomplete` for sides that lack users.
+        ``holds`` if the sample is accepted, ``violated`` if not; the details give the
+        p-value. See `incomplete` for sides that lack users.
 
     Raises:
         OracleError: If a side has no scored user.
@@ -43,7 +47,7 @@ def representative(
     if not few or not all_of_them:
         raise OracleError(
             f"{oracle}: a side has no scored user, got {len(few)} of the sample and "
-            f"{len(all_of_them)} of all; use a score that these users have"
+            f"{len(all_of_them)} of all; use a score that these users have",
         )
     statistic, p_value = same_distribution(few, all_of_them)
     return sample.context.report(
@@ -55,7 +59,12 @@ def representative(
             reason=f"Kolmogorov-Smirnov distance {statistic:.4f} of {len(few)} from "
             f"{len(all_of_them)} users, p={p_value:.3g}, rejected below {level:g}",
             details={
-                "figures": {"distance": statistic, "p": p_value, "alpha": level, "users": len(few)}
+                "figures": {
+                    "distance": statistic,
+                    "p": p_value,
+                    "alpha": level,
+                    "users": len(few),
+                },
             },
-        )
+        ),
     )

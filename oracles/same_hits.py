@@ -26,12 +26,14 @@ def same_hits(
 ) -> Verdict:
     """The hit rate must neither fall nor rise by more than the margin.
 
-    The effect of a user is the share of source answers that hit minus that of follow-up answers. Two one-sided tests
-    (Schuirmann 1987) show that its mean lies within the margin. The verdict's note also gives the exact test of McNemar
-    1947 on the users' first answers, which tests for any difference at all.
+    The effect of a user is the share of source answers that hit minus that of follow-up
+    answers. Two one-sided tests (Schuirmann 1987) show that its mean lies within the
+    margin. The verdict's note also gives the exact test of McNemar 1947 on the users'
+    first answers, which tests for any difference at all.
 
-    Arguments are those of `same_ranking`, but `margin` is how much the hit rate may change, and `k` in how many places a
-    held-out item counts as a hit; None counts all requested places.
+    Arguments are those of `same_ranking`, but `margin` is how much the hit rate may
+    change, and `k` in how many places a held-out item counts as a hit; None counts all
+    requested places.
 
     Example:
         assert same_hits(source, followup, k=5, margin=0.05)
@@ -40,7 +42,9 @@ def same_hits(
         OracleError: If the requests ask for fewer than `k` places.
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise OracleError(f"same_hits: k must be an integer of at least 1, or None, got {k!r}")
+        raise OracleError(
+            f"same_hits: k must be an integer of at least 1, or None, got {k!r}",
+        )
     metric = metric_named("hit" if k is None else f"hit@{k}")
     oracle, measure = f"same_hits:{metric.name}", partial(_hit_effects, metric=metric)
     return judge_mean(
@@ -58,7 +62,9 @@ def same_hits(
 def mcnemar(lost: int, gained: int) -> float:
     """P-value of the exact two-sided test of McNemar: 1 if no user changed."""
     changed = lost + gained
-    return min(1.0, 2 * float(bdtr(min(lost, gained), changed, 0.5))) if changed else 1.0
+    return (
+        min(1.0, 2 * float(bdtr(min(lost, gained), changed, 0.5))) if changed else 1.0
+    )
 
 
 def _hit_effects(pairs: Pairs, context: Context, metric: Metric) -> Effects:
@@ -70,5 +76,7 @@ def _hit_effects(pairs: Pairs, context: Context, metric: Metric) -> Effects:
         for side in (pairs.source, pairs.followup)
     )
     lost, gained = int((before > after).sum()), int((before < after).sum())
-    note = f"first answers: {lost} users lost their hit, {gained} gained one, McNemar p="
+    note = (
+        f"first answers: {lost} users lost their hit, {gained} gained one, McNemar p="
+    )
     return dataclasses.replace(effects, note=f"{note}{mcnemar(lost, gained):.2g}")

@@ -26,11 +26,16 @@ ELSEWHERE = "without a score on another side"
 
 
 def user_scores(
-    sides: Sequence[Answers], score: str | Score = "ndcg@10", *, ends: Sequence[int] = ()
+    sides: Sequence[Answers],
+    score: str | Score = "ndcg@10",
+    *,
+    ends: Sequence[int] = (),
 ) -> dict[str, Floats]:
-    """The scores, ``(sides,)``, of each user who has a score on all sides, in the order of the first side.
+    """The scores, ``(sides,)``, of each user who has a score on all sides, in the order
+    of the first side.
 
-    `ends` says for each side which end of the span (0 or 1) users get of whom nobody knows the score, if any.
+    `ends` says for each side which end of the span (0 or 1) users get of whom nobody
+    knows the score, if any.
     """
     named = score_named(score)
     columns = []
@@ -47,12 +52,17 @@ def user_scores(
 
 
 def incomplete(
-    oracle: str, sides: Sequence[Answers], score: str | Score, *, bounded: bool = False
+    oracle: str,
+    sides: Sequence[Answers],
+    score: str | Score,
+    *,
+    bounded: bool = False,
 ) -> Verdict | None:
     """The verdict, not reported yet, if a side lacks too many users for any claim.
 
-    It is ``inconclusive`` for the first side with users that were not asked or (unless `bounded` allows for them) who
-    have no score that anybody knows, and ``error`` for the first side with too many failed users.
+    It is ``inconclusive`` for the first side with users that were not asked or (unless
+    `bounded` allows for them) who have no score that anybody knows, and ``error`` for
+    the first side with too many failed users.
     """
     named = score_named(score)
     for answers in sides:
@@ -61,7 +71,13 @@ def incomplete(
         told = too_many_unread(sample, context)
         if account.missing and not bounded:
             told = told or "; ".join(missing_in_words(account))
-        found = without_verdict(account, sample.unasked, context, unread=told, everybody=True)
+        found = without_verdict(
+            account,
+            sample.unasked,
+            context,
+            unread=told,
+            everybody=True,
+        )
         if found is not None and found[0] != "not-applicable":
             status, reason = found
             return Verdict(
@@ -77,7 +93,9 @@ def incomplete(
 
 
 def account_of(sides: Sequence[Answers], score: str | Score, users: int) -> Account:
-    """What became of the drawn users of the first side, if so many `users` have a score on all sides."""
+    """What became of the drawn users of the first side, if so
+    many `users` have a score on all sides.
+    """
     sample, effects = scores_of(sides[0], score_named(score))
     account = Seen.of(effects, sample, sample.asked, ()).account
     lacking = {ELSEWHERE: account.answered - users} if account.answered > users else {}

@@ -16,15 +16,21 @@ from pytest_recsys_mt.requests import (
 )
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.verdict.thresholds import thresholds
-from pytest_recsys_mt.verdict.verdict import Verdict, annotate, dimension, expect_violated
+from pytest_recsys_mt.verdict.verdict import (
+    Verdict,
+    annotate,
+    dimension,
+    expect_violated,
+)
 
 __all__ = [
     "Completion", "Item", "Message", "NotApplicable", "Prompt", "Rating", "Recommendation", "Request", "Scale",
     "Verdict", "annotate", "dimension", "expect_violated", "metamorphic", "thresholds",
 ]  # fmt: skip
 
-# An unpacked source distribution, and a checkout where links are text files, lack the links to the three
-# folders that stand beside this one. An installation has the folders themselves.
+# An unpacked source distribution, and a checkout where links are text files, lack the
+# links to the three folders that stand beside this one. An installation has the folders
+# themselves.
 if not os.path.isdir(os.path.join(__path__[0], "oracles")):
     __path__.append(os.path.dirname(__path__[0]))
 

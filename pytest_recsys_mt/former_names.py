@@ -1,4 +1,6 @@
-"""Former names of public modules: they can be imported for one more version, with a warning."""
+"""Former names of public modules: they can be imported
+for one more version, with a warning.
+"""
 
 import sys
 import warnings
@@ -17,7 +19,9 @@ FORMER = {
 
 
 def present_name(name: str) -> str:
-    """The present name of a module or of a module within a package; empty if `name` is no former one."""
+    """The present name of a module or of a module within a
+    package; empty if `name` is no former one.
+    """
     for former, present in FORMER.items():
         if name == former or name.startswith(f"{former}."):
             return present + name.removeprefix(former)
@@ -28,7 +32,10 @@ class FormerNames(MetaPathFinder, Loader):
     """Finds a module by its former name."""
 
     def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """The present module, with a warning; None for any other name."""
         return ModuleSpec(fullname, self) if present_name(fullname) else None
@@ -51,5 +58,6 @@ class FormerNames(MetaPathFinder, Loader):
 def install() -> None:
     """Let Python find modules by their former names."""
     if not any(isinstance(finder, FormerNames) for finder in sys.meta_path):
-        # Before those of Python, which would load a module of a moved package once more, under its former name.
+        # Before those of Python, which would load a module of a moved package once
+        # more, under its former name.
         sys.meta_path.insert(0, FormerNames())

@@ -15,37 +15,44 @@ AnyTransformation = Callable[..., Request]
 """`(request, rng) -> request`, plain or one of `pytest_recsys_mt.relations`."""
 
 
-def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction], TestFunction]:
+def metamorphic(
+    *transformations: AnyTransformation,
+) -> Callable[[TestFunction], TestFunction]:
     """Make a test function a metamorphic relation: one test for each transformation.
 
-    The function takes `source` and `followup`, the answers to the original and to the transformed
-    requests, and asserts the verdict of an oracle::
+    The function takes `source` and `followup`, the answers to the original and to the
+    transformed requests, and asserts the verdict of an oracle::
 
         @metamorphic(scale_ratings(2), shift_ratings(1))
         def test_rating_scale_is_irrelevant(source, followup):
             assert unmoved(source, followup, margin=0.05)
 
-    The test fails if it makes no verdict, or a verdict that does not hold, asserted or not.
+    The test fails if it makes no verdict, or a verdict that does not hold, asserted or
+    not.
 
     Args:
         *transformations: Each a `(request, rng) -> request`, known by its ``name`` or
-            ``__name__``; one in ``pytest.param(..., marks=..., id=...)`` has these marks and this id.
+            ``__name__``; one in ``pytest.param(..., marks=..., id=...)`` has these
+            marks and this id.
 
     Raises:
-        TypeError: If the decorator was used without parentheses or without a transformation.
+        TypeError: If the decorator was used without parentheses or without a
+            transformation.
     """
     if not transformations:
-        raise TypeError("metamorphic() needs a transformation: @metamorphic(scale_ratings(2))")
+        raise TypeError(
+            "metamorphic() needs a transformation: @metamorphic(scale_ratings(2))",
+        )
     for transformation in map(bare, transformations):
         if not callable(transformation):
             raise TypeError(
                 f"metamorphic() takes transformations, callables (request, rng) -> request, "
-                f"got {transformation!r}"
+                f"got {transformation!r}",
             )
         if _is_test(transformation):
             raise TypeError(
                 f"metamorphic() decorates a test with transformations, it is not applied bare: "
-                f"@metamorphic(scale_ratings(2)) above def {transformation.__name__}"
+                f"@metamorphic(scale_ratings(2)) above def {transformation.__name__}",
             )
 
     def decorate(function: TestFunction) -> TestFunction:
@@ -63,8 +70,14 @@ def bare(transformation: Any) -> Any:
 
 
 def is_param(value: object) -> bool:
-    """Whether a value is what ``pytest.param`` makes, whose type is none of pytest's public ones."""
-    return isinstance(value, tuple) and hasattr(value, "values") and hasattr(value, "marks")
+    """Whether a value is what ``pytest.param`` makes, whose
+    type is none of pytest's public ones.
+    """
+    return (
+        isinstance(value, tuple)
+        and hasattr(value, "values")
+        and hasattr(value, "marks")
+    )
 
 
 def _is_test(function: object) -> bool:
@@ -84,26 +97,30 @@ def name_of(transformation: object) -> str:
     """The name of a transformation in reports, seeds and the record.
 
     Raises:
-        UnnamedTransformation: For a lambda, a partial, or an object without ``name``; for a factory
-            of transformations that was not called.
+        UnnamedTransformation: For a lambda, a partial, or an object without ``name``;
+            for a factory of transformations that was not called.
     """
     returned = getattr(transformation, "__annotations__", {}).get("return")
     if getattr(returned, "__name__", returned) == "Transformation":
         made = getattr(transformation, "__name__", "")
         raise UnnamedTransformation(
             f"{made} is a function that makes a transformation; call it: "
-            f"@metamorphic({made}({_needed(transformation)}))"
+            f"@metamorphic({made}({_needed(transformation)}))",
         )
     name: Any = getattr(transformation, "name", None)
     if not isinstance(name, str):
         name = getattr(transformation, "__name__", None)
     if isinstance(name, str) and name and name != "<lambda>":
         return name
-    what = "a partial" if isinstance(transformation, functools.partial) else repr(transformation)
+    what = (
+        "a partial"
+        if isinstance(transformation, functools.partial)
+        else repr(transformation)
+    )
     raise UnnamedTransformation(
         f"the transformation {what} has no stable name, which test ids, seeds and the record "
         f"need; define it with def, or give it an attribute .name, such as "
-        f"my_transformation.name = 'my_transformation(3)'"
+        f"my_transformation.name = 'my_transformation(3)'",
     )
 
 
@@ -119,4 +136,6 @@ def changes_training(transformation: object) -> bool:
 
 def all_declare(transformations: Sequence[AnyTransformation], what: str) -> bool:
     """Whether there are transformations, and each has a true attribute named `what`."""
-    return bool(transformations) and all(getattr(each, what, False) for each in transformations)
+    return bool(transformations) and all(
+        getattr(each, what, False) for each in transformations
+    )

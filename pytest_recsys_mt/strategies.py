@@ -1,17 +1,19 @@
-"""Hypothesis strategies: requests, profiles and transformations for property tests of a recommender.
+"""Hypothesis strategies: requests, profiles and transformations for property tests of a
+recommender.
 
     from hypothesis import given
     from pytest_recsys_mt.strategies import reproducible, requests
 
     @reproducible
     @given(request=requests())
-    def test_the_order_of_the_history_is_irrelevant(recsys, request):
-        forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
+    def test_the_order_of_the_history_is_irrelevant(recsys, request): forwards,
+        backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
         assert forwards.items == backwards.items
 
-`recsys.ask` uses the cache, so an example has the same outcome on every try. A failing request shrinks to few history
-items, low ratings and few candidates, even if the recommender is stochastic. A claim that holds only for the mean user
-is not a property of every request: leave it to `@metamorphic` and a verdict.
+`recsys.ask` uses the cache, so an example has the same outcome on every try. A failing
+request shrinks to few history items, low ratings and few candidates, even if the
+recommender is stochastic. A claim that holds only for the mean user is not a property
+of every request: leave it to `@metamorphic` and a verdict.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 
 USER = "anybody"
-"""The user of every drawn request; recommenders answer for the history, not for this name."""
+"""The user of every drawn request; recommenders answer
+for the history, not for this name.
+"""
 
 LONGEST_GAP = 30 * 24 * 3600
 """Most seconds between two ratings of a profile."""
@@ -49,9 +53,10 @@ reproducible = settings(
 )
 """Settings for property tests that use `recsys`, as a decorator above `@given`.
 
-The examples are the same in every run, so a second run finds all answers in the cache. Examples have no time limit,
-because the first ones pay for training and for the calls. One `recsys` serves all examples of a test; no example
-changes it, so Hypothesis's warning about this is off. A failing example is shrunk, and not examined further. Change
+The examples are the same in every run, so a second run finds all answers in the cache.
+Examples have no time limit, because the first ones pay for training and for the calls.
+One `recsys` serves all examples of a test; no example changes it, so Hypothesis's
+warning about this is off. A failing example is shrunk, and not examined further. Change
 more with ``settings(reproducible, max_examples=20)``.
 """
 
@@ -73,15 +78,20 @@ class _Ground(NamedTuple):
 
 
 def profiles(
-    dataset: Dataset | str = "mini", *, min_size: int = 1, max_size: int = 20
+    dataset: Dataset | str = "mini",
+    *,
+    min_size: int = 1,
+    max_size: int = 20,
 ) -> st.SearchStrategy[tuple[Rating, ...]]:
-    """Histories: distinct items of the catalogue, rated in the steps of the data, oldest first.
+    """Histories: distinct items of the catalogue, rated in the steps of the data,
+    oldest first.
 
     They shrink to fewer items, to popular items and to low ratings.
 
     Args:
-        dataset: A dataset, or a value of ``--recsys-data``, loaded when the first example is drawn.
-            A recommender knows only the items of the dataset it was trained on.
+        dataset: A dataset, or a value of ``--recsys-data``, loaded when the first
+            example is drawn. A recommender knows only the items of the dataset it was
+            trained on.
         min_size: Fewest items.
         max_size: Most items.
 
@@ -111,8 +121,8 @@ def requests(
         max_history: Most items in the history.
         min_candidates: Fewest candidates.
         max_candidates: Most candidates; 0 leaves the choice to the whole catalogue.
-        k: Length of the answer; if None, from 1 to the number of candidates (to 10 for the whole
-            catalogue). Requests have at least `k` candidates.
+        k: Length of the answer; if None, from 1 to the number of candidates (to 10 for
+            the whole catalogue). Requests have at least `k` candidates.
 
     Raises:
         ValueError: If sizes are negative, in the wrong order, or smaller than `k`.
@@ -135,16 +145,21 @@ def requests(
 def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
 
-    It leaves out those that change how a request is sent, such as `ask_alone`, or what the
-    recommender is fitted to, such as `permute_rows`.
+    It leaves out those that change how a request is sent, such as `ask_alone`, or what
+    the recommender is fitted to, such as `permute_rows`.
 
-    Apply one with a generator, and with a `World` if it draws on other items or users. It raises
-    `NotApplicable` for requests that it cannot serve: then call ``hypothesis.reject()``.
+    Apply one with a generator, and with a `World` if it draws on other items or users.
+    It raises `NotApplicable` for requests that it cannot serve: then call
+    ``hypothesis.reject()``.
 
     Args:
         text: Whether to draw also those that change only the text of a prompt.
     """
-    usual = [each for name in relations.__all__ for each in usual_of(getattr(relations, name))]
+    usual = [
+        each
+        for name in relations.__all__
+        for each in usual_of(getattr(relations, name))
+    ]
     return st.sampled_from(
         [
             each
@@ -152,7 +167,7 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
             if each.asked == "together"
             and each.training is None
             and (text or "text" not in each.needs)
-        ]
+        ],
     )
 
 
@@ -169,17 +184,30 @@ def _ground_of(dataset: Dataset) -> _Ground:
     popularity = dataset.popularity
     frame = dataset.interactions
     return _Ground(
-        tuple(sorted(dataset.items.values(), key=lambda item: (-popularity[item.id], item.id))),
+        tuple(
+            sorted(
+                dataset.items.values(),
+                key=lambda item: (-popularity[item.id], item.id),
+            ),
+        ),
         tuple(sorted({float(value) for value in frame["rating"].unique()})),
         dataset.scale,
         int(frame["timestamp"].min()),
     )
 
 
-def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple[Rating, ...]]:
+def _profiles(
+    ground: _Ground,
+    least: int,
+    most: int,
+) -> st.SearchStrategy[tuple[Rating, ...]]:
     # Items are drawn by their position, which compares faster than an item.
     places = st.sampled_from(range(len(ground.items)))
-    parts = st.tuples(places, st.sampled_from(ground.values), st.integers(1, LONGEST_GAP))
+    parts = st.tuples(
+        places,
+        st.sampled_from(ground.values),
+        st.integers(1, LONGEST_GAP),
+    )
 
     def rated(drawn: list[tuple[int, float, int]]) -> tuple[Rating, ...]:
         times = itertools.accumulate((gap for _, _, gap in drawn), initial=ground.start)
@@ -189,9 +217,12 @@ def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple
         )
 
     most = min(most, len(ground.items))
-    return st.lists(parts, min_size=least, max_size=most, unique_by=operator.itemgetter(0)).map(
-        rated
-    )
+    return st.lists(
+        parts,
+        min_size=least,
+        max_size=most,
+        unique_by=operator.itemgetter(0),
+    ).map(rated)
 
 
 @st.composite
@@ -208,7 +239,12 @@ def _requests(
         seen = {rating.item.id for rating in profile}
         free = [place for place, item in enumerate(ground.items) if item.id not in seen]
         least, most = candidates[0], min(candidates[1], len(free))
-        places = st.lists(st.sampled_from(free), min_size=least, max_size=most, unique=True)
+        places = st.lists(
+            st.sampled_from(free),
+            min_size=least,
+            max_size=most,
+            unique=True,
+        )
         offered = [ground.items[place] for place in draw(places)]
     if k is None:
         k = draw(st.integers(1, 10 if offered is None else len(offered)))
@@ -224,5 +260,5 @@ def _requests(
 def _require(what: str, floor: int, least: int, most: int) -> None:
     if not floor <= least <= most:
         raise ValueError(
-            f"a {what} needs sizes from {floor} up, the smaller one first, got {least!r} to {most!r}"
+            f"a {what} needs sizes from {floor} up, the smaller one first, got {least!r} to {most!r}",
         )

@@ -6,9 +6,13 @@ A call with an invalid argument raises `RelationError`.
 import pkgutil
 from importlib import import_module
 
-# What a module of this folder offers is public: the names of its `__all__`, or else the relation of the module's own name.
-# Editors and type checkers read `__init__.pyi`, which scripts/exports writes.
-_MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+# What a module of this folder offers is public: the names of its `__all__`, or else the
+# relation of the module's own name. Editors and type checkers read `__init__.pyi`,
+# which scripts/exports writes.
+_MODULES = [
+    import_module(f"{__name__}.{found.name}")
+    for found in pkgutil.iter_modules(__path__)
+]
 FOUND = {
     name: module
     for module in _MODULES

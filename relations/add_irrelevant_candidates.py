@@ -2,7 +2,12 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -10,16 +15,20 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 @usual(2)
 @usual(3)
 def add_irrelevant_candidates(n: int) -> Transformation:
-    """Add `n` random items of the catalogue, at least one, at random places among the candidates.
+    """Add `n` random items of the catalogue, at least one, at random places among the
+    candidates.
 
-    The new items are neither candidates nor in the history. The original candidates keep their order
-    in the request. The requested length stays the same, so new candidates may push original ones out
-    of the answer. Only the order of original candidates that are in both answers must stay.
+    The new items are neither candidates nor in the history. The original candidates
+    keep their order in the request. The requested length stays the same, so new
+    candidates may push original ones out of the answer. Only the order of original
+    candidates that are in both answers must stay.
 
-    It is not applicable without candidates, or if the catalogue has too few other items.
+    It is not applicable without candidates, or if the catalogue has too few other
+    items.
 
     Source:
-        This project, after the independence of irrelevant alternatives in the theory of choice.
+        This project, after the independence of irrelevant alternatives in the theory of
+        choice.
 
     Example:
         >>> films = (Item("a"), Item("b"))

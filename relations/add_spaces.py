@@ -9,14 +9,18 @@ from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Transformation, prompt_edit, usual
 
 PAPER_RATE = 0.32
-"""The paper's example has 69 extra spaces at the 218 places between two visible characters."""
+"""The paper's example has 69 extra spaces at the 218
+places between two visible characters.
+"""
 
 _BETWEEN = re.compile(r"(?<=\S)(?=\S)")
 
 
 @dataclass(frozen=True)
 class AddSpaces:
-    """Insert a space between two visible characters with probability `rate`, at least once."""
+    """Insert a space between two visible characters with
+    probability `rate`, at least once.
+    """
 
     rate: float
     seed: int
@@ -28,13 +32,15 @@ class AddSpaces:
 @usual(0.1)
 @usual(0.3)
 def add_spaces(rate: float = PAPER_RATE) -> Transformation:
-    """Insert spaces between visible characters of the prompt, each with probability `rate` in (0, 1], and at least one.
+    """Insert spaces between visible characters of the prompt, each with probability
+    `rate` in (0, 1], and at least one.
 
     It is not applicable to recommenders that read no text.
 
     Source:
-        MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69 spaces at 218
-        places between two visible characters, a rate of 0.32, which is the default.
+        MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69
+        spaces at 218 places between two visible characters, a rate of 0.32, which is
+        the default.
 
     Example:
         >>> AddSpaces(rate=0.3, seed=0)("provide recommendations")

@@ -3,15 +3,22 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Item
 
 
 @usual(5)
 def add_unconnected_item(items: int) -> Transformation:
-    """Add `items` without interactions, at least one, to the catalogue; the first stands before all others.
+    """Add `items` without interactions, at least one, to the catalogue; the first
+    stands before all others.
 
-    So the places of all items move by one. With a growing catalogue this happens every day.
+    So the places of all items move by one. With a growing catalogue this happens every
+    day.
 
     Example:
         >>> more = add_unconnected_item(2).training(mini, np.random.default_rng(0)).items

@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Item
 
 ITEMS = 5
@@ -12,7 +17,8 @@ ITEMS = 5
 
 @usual(5)
 def add_unconnected_user(users: int) -> Transformation:
-    """Add `users`, at least one, to the training data who have five new items each, which nobody else has.
+    """Add `users`, at least one, to the training data who have five new items each,
+    which nobody else has.
 
     Example:
         >>> more = add_unconnected_user(1).training(mini, np.random.default_rng(0))
@@ -25,7 +31,8 @@ def add_unconnected_user(users: int) -> Transformation:
         frame = dataset.interactions
         owners = new_ids(frame["user"].unique(), many)
         items = {
-            each: Item(each, f"Unconnected {each}") for each in new_ids(dataset.items, many * ITEMS)
+            each: Item(each, f"Unconnected {each}")
+            for each in new_ids(dataset.items, many * ITEMS)
         }
         moments = rng.choice(frame["timestamp"].to_numpy(), len(items))
         ratings = rng.choice(frame["rating"].to_numpy(), len(items))

@@ -18,7 +18,9 @@ def number(relation: str, name: str, value: float) -> float:
     except (TypeError, ValueError, OverflowError):
         plain = math.nan
     if not math.isfinite(plain):
-        raise RelationError(f"{relation}: {name} must be a finite number, got {value!r}")
+        raise RelationError(
+            f"{relation}: {name} must be a finite number, got {value!r}",
+        )
     return plain
 
 
@@ -29,7 +31,9 @@ def count(relation: str, name: str, value: SupportsIndex) -> int:
     except TypeError:
         plain = 0
     if plain < 1:
-        raise RelationError(f"{relation}: {name} must be an integer of at least 1, got {value!r}")
+        raise RelationError(
+            f"{relation}: {name} must be an integer of at least 1, got {value!r}",
+        )
     return plain
 
 
@@ -39,7 +43,7 @@ def share(relation: str, name: str, value: float) -> float:
     if not 0 < plain <= 1:
         raise RelationError(
             f"{relation}: {name} must be above 0 and at most 1 (the share of places to change), "
-            f"got {value!r}"
+            f"got {value!r}",
         )
     return plain
 
@@ -50,5 +54,5 @@ def choice(relation: str, name: str, value: str, valid: Sequence[str]) -> str:
         return value
     options = " or ".join(repr(option) for option in valid)
     raise RelationError(
-        f"{relation}: {name} must be {options}, got {value!r}{meant(str(value), valid)}"
+        f"{relation}: {name} must be {options}, got {value!r}{meant(str(value), valid)}",
     )

@@ -1,8 +1,9 @@
 """The same request, sent right after one of another user.
 
-The request stays unchanged. `Transformation.before` makes it a relation: right before each call another
-call is sent, for a user with another history, on another rating scale, for one item of the same
-candidates. Each call is sent by itself, so compare with `ask_alone`.
+The request stays unchanged. `Transformation.before` makes it a relation: right before
+each call another call is sent, for a user with another history, on another rating
+scale, for one item of the same candidates. Each call is sent by itself, so compare with
+`ask_alone`.
 
 Example:
     >>> mine, theirs = (Rating(Item("a"), 3.0),), (Rating(Item("b"), 5.0),)

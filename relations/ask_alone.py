@@ -1,7 +1,7 @@
 """The same request, sent by itself.
 
-The request stays unchanged. `Transformation.asked` makes it a relation: each call is sent in a batch of
-its own, while the calls of the source are sent together.
+The request stays unchanged. `Transformation.asked` makes it a relation: each call is
+sent in a batch of its own, while the calls of the source are sent together.
 
 Example:
     >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)

@@ -1,9 +1,10 @@
 """The same request, answered by another process.
 
-The request stays unchanged. `Transformation.asked` makes it a relation: a new process creates and fits
-the recommender anew, with the same seed, other hashes of text and other addresses of objects. This needs
-a recommender that can be created anew: a built-in one, ``package.module:name`` or
-``path/to/file.py:name``, but not one from a fixture or an endpoint.
+The request stays unchanged. `Transformation.asked` makes it a relation: a new process
+creates and fits the recommender anew, with the same seed, other hashes of text and
+other addresses of objects. This needs a recommender that can be created anew: a
+built-in one, ``package.module:name`` or ``path/to/file.py:name``, but not one from a
+fixture or an endpoint.
 
 Source:
     This project; https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED.

@@ -1,10 +1,11 @@
 """The same request, sent in one batch with those of all others, in another order.
 
-The request stays unchanged. `Transformation.asked` makes it a relation: all calls of the follow-up are sent in one
-batch, those of the source in the smaller batches in which a run asks. With each goes a request with a longer history
-(`Transformation.before`), so the histories of the batch differ in length, as a server's do; those of the source are
-mostly of one length. So answers that are swapped within a batch, a batch that is cut, padding that counts, and what is
-kept from one request to the next show.
+The request stays unchanged. `Transformation.asked` makes it a relation: all calls of
+the follow-up are sent in one batch, those of the source in the smaller batches in which
+a run asks. With each goes a request with a longer history (`Transformation.before`), so
+the histories of the batch differ in length, as a server's do; those of the source are
+mostly of one length. So answers that are swapped within a batch, a batch that is cut,
+padding that counts, and what is kept from one request to the next show.
 
 Example:
     >>> mine, theirs = (Rating(Item("a"), 3.0),), (Rating(Item("b"), 5.0),)

@@ -1,17 +1,20 @@
 """One item of the history moved to its end, as if the user had just chosen it.
 
-The item is not the latest, and the one that says most: the product of how many items follow it and of the number of its
-neighbours among the offered items is the largest. If the history has times, the item gets the time of the latest, so
-that the history stays in order. `pytest_recsys_mt.oracles.neighbours_raised` judges what becomes of the neighbours.
+The item is not the latest, and the one that says most: the product of how many items
+follow it and of the number of its neighbours among the offered items is the largest. If
+the history has times, the item gets the time of the latest, so that the history stays
+in order. `pytest_recsys_mt.oracles.neighbours_raised` judges what becomes of the
+neighbours.
 
-This is for recommenders that promise recency (`promises = ("recency",)`): for any other, the order of the
-history must change nothing (`reorder_history`).
+This is for recommenders that promise recency (`promises = ("recency",)`): for any
+other, the order of the history must change nothing (`reorder_history`).
 
-It is not applicable if the history is empty or has one item, or none before the latest has a neighbour among the
-offered ones.
+It is not applicable if the history is empty or has one item, or none before the latest
+has a neighbour among the offered ones.
 
 Source:
-    This project; sequential recommenders, such as https://arxiv.org/abs/1511.06939, weigh the latest items most.
+    This project; sequential recommenders, such as https://arxiv.org/abs/1511.06939,
+    weigh the latest items most.
 
 Example:
     >>> history = tuple(Rating(Item(name), 4.0, at) for at, name in enumerate(("a", "b", "c")))
@@ -37,7 +40,11 @@ def choose_again(request: Request, rng: Generator, world: World) -> Request:
     # Of an item that is there twice, the later place counts.
     place = {rating.item.id: at for at, rating in enumerate(request.history)}
     last = len(request.history) - 1
-    chosen = telling(request, world, lambda rating: last - place[rating.item.id]).item.id
+    chosen = telling(
+        request,
+        world,
+        lambda rating: last - place[rating.item.id],
+    ).item.id
     again = request.history[place[chosen]]
     latest = request.history[-1].timestamp
     moment = again.timestamp if latest is None else latest

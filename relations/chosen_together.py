@@ -2,23 +2,31 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 
 @usual("m030", "m035", 20)
 def chosen_together(item: str, beside: str, users: int) -> Transformation:
-    """Give `item` to so many `users`, at least one, of the training data who have another one, rated as they rated that.
+    """Give `item` to so many `users`, at least one, of the training data who have
+    another one, rated as they rated that.
 
-    All who have `beside` and can get it do, if these are fewer. Whoever has `beside` must not get `item` later than before: judge it by
-    `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users without `beside`, and those
-    who have the item already, are not applicable.
+    All who have `beside` and can get it do, if these are fewer. Whoever has `beside`
+    must not get `item` later than before: judge it by
+    `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users
+    without `beside`, and those who have the item already, are not applicable.
 
     It is not applicable to data where nobody can get the item.
 
     Source:
-        This project; the idea that interactions draw items nearer, of every collaborative filter.
+        This project; the idea that interactions draw items nearer, of every
+        collaborative filter.
 
     Example:
         >>> more = chosen_together("m200", "m100", 3).training(mini, np.random.default_rng(0))
@@ -27,7 +35,9 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
     """
     many = arguments.count("chosen_together", "users", users)
     if item == beside:
-        raise RelationError(f"chosen_together: two different items are needed, got {item!r} twice")
+        raise RelationError(
+            f"chosen_together: two different items are needed, got {item!r} twice",
+        )
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         shown = {rating.item.id for rating in request.history}

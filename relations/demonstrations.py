@@ -32,26 +32,33 @@ BEFORE: Final = 2
 @usual(1)
 @usual(2)
 def demonstrations(
-    n: int, *, embed: Callable[[list[str]], ArrayLike] | None = None
+    n: int,
+    *,
+    embed: Callable[[list[str]], ArrayLike] | None = None,
 ) -> Transformation:
-    """Show in one joint example which items `n` other users chose, and what they chose next.
+    """Show in one joint example which items `n` other users chose, and what they chose
+    next.
 
-    There is at least one. The others are those of `DONORS` randomly drawn users whose histories share most with the
-    user's own; with `embed`, those whose histories, as texts, have the nearest vectors (cosine). `embed` gives the
-    vectors of several texts, shape (texts, dimensions), such as ``SentenceTransformer(NAME).encode``. Each user gives
-    the last `BEFORE` + 1 items of the history: the chosen items and the next one. The example shows no held-out item
-    of any user, and no candidate of the request.
+    There is at least one. The others are those of `DONORS` randomly drawn users whose
+    histories share most with the user's own; with `embed`, those whose histories, as
+    texts, have the nearest vectors (cosine). `embed` gives the vectors of several
+    texts, shape (texts, dimensions), such as ``SentenceTransformer(NAME).encode``. Each
+    user gives the last `BEFORE` + 1 items of the history: the chosen items and the next
+    one. The example shows no held-out item of any user, and no candidate of the
+    request.
 
-    It is not applicable to an empty history, if fewer other users have something to show, or if the request already
-    has this demonstration.
+    It is not applicable to an empty history, if fewer other users have something to
+    show, or if the request already has this demonstration.
 
     Source:
-        "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for Sequential
-        Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of https://arxiv.org/abs/2411.00331.
-        There, embeddings find the nearest users. The sentences are our own.
+        "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context
+        Learning for Sequential Recommendation", https://arxiv.org/abs/2403.10135, one
+        of the strategies of https://arxiv.org/abs/2411.00331. There, embeddings find
+        the nearest users. The sentences are our own.
 
     Raises:
-        RelationError: If `embed` has no name, or, when a request is made, does not give such vectors.
+        RelationError: If `embed` has no name, or, when a request is made, does not give
+            such vectors.
 
     Example:
         >>> mine, theirs = (Rating(Item("a"), 5),), tuple(Rating(Item(x), 4) for x in "abc")
@@ -63,18 +70,24 @@ def demonstrations(
     users = arguments.count("demonstrations", "n", n)
     by = {} if embed is None else {"embed": getattr(embed, "__name__", "")}
     if not all(name.isidentifier() for name in by.values()):
-        raise RelationError(f"demonstrations: embed must be a function with a name, got {embed!r}")
+        raise RelationError(
+            f"demonstrations: embed must be a function with a name, got {embed!r}",
+        )
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         if not request.history:
             raise NotApplicable("the history is empty")
         donors = _nearest(request, rng, world, embed)[:users]
         if len(donors) < users:
-            raise NotApplicable(f"fewer than {users} other users have something to show")
+            raise NotApplicable(
+                f"fewer than {users} other users have something to show",
+            )
         before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
         after = dict.fromkeys(donor[-1].label for donor in donors)
         added = said(
-            "instructions.demonstrations", before=", ".join(before), after=", ".join(after)
+            "instructions.demonstrations",
+            before=", ".join(before),
+            after=", ".join(after),
         )
         return instructed(request, added, "demonstration")
 
@@ -89,7 +102,10 @@ def demonstrations(
 
 
 def _nearest(
-    request: Request, rng: Generator, world: World, embed: Callable[[list[str]], ArrayLike] | None
+    request: Request,
+    rng: Generator,
+    world: World,
+    embed: Callable[[list[str]], ArrayLike] | None,
 ) -> list[list[Item]]:
     names = sorted(name for name in world.histories if name != request.user)
     own = {rating.item.id for rating in request.history}
@@ -97,29 +113,41 @@ def _nearest(
     histories, shares = [], []
     for at in rng.permutation(len(names))[:DONORS]:
         history = [
-            rating.item for rating in world.histories[names[at]] if rating.item.id not in offered
+            rating.item
+            for rating in world.histories[names[at]]
+            if rating.item.id not in offered
         ]
         if len(history) >= 2:
             histories.append(history)
             shares.append(sum(item.id in own for item in history) / len(history))
     if embed is not None and histories:
-        shares = _cosines(embed, [[rating.item for rating in request.history], *histories])
+        shares = _cosines(
+            embed,
+            [[rating.item for rating in request.history], *histories],
+        )
     nearest = sorted(range(len(shares)), key=lambda each: -shares[each])
     return [histories[each][-BEFORE - 1 :] for each in nearest]
 
 
 def _cosines(
-    embed: Callable[[list[str]], ArrayLike], histories: Sequence[Sequence[Item]]
+    embed: Callable[[list[str]], ArrayLike],
+    histories: Sequence[Sequence[Item]],
 ) -> list[float]:
     import numpy as np
 
     texts = [", ".join(item.label for item in history) for history in histories]
     vectors = np.asarray(embed(texts), dtype=float)
-    if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+    if (
+        vectors.ndim != 2
+        or len(vectors) != len(texts)
+        or not np.isfinite(vectors).all()
+    ):
         raise RelationError(
             f"demonstrations: embed must give {len(texts)} vectors of finite numbers for {len(texts)} texts, got an "
-            f"array of shape {vectors.shape}"
+            f"array of shape {vectors.shape}",
         )
     lengths = np.linalg.norm(vectors, axis=1)
-    cosines: list[float] = (vectors[1:] @ vectors[0] / np.maximum(lengths[1:], 1e-12)).tolist()
+    cosines: list[float] = (
+        vectors[1:] @ vectors[0] / np.maximum(lengths[1:], 1e-12)
+    ).tolist()
     return cosines

@@ -1,12 +1,14 @@
 """The lowest rating for one item of the history and its near-duplicates.
 
-The item is the one that says most: the product of how far its rating can fall and of the number of its neighbours among
-the offered items is the largest. What of the history is a neighbour of it gets the lowest rating too: who likes ten
-such films and dislikes the eleventh still likes such films. `pytest_recsys_mt.oracles.neighbours_not_raised` judges
-what becomes of the neighbours, and `neighbours_lowered` for a recommender that claims to use ratings.
+The item is the one that says most: the product of how far its rating can fall and of
+the number of its neighbours among the offered items is the largest. What of the history
+is a neighbour of it gets the lowest rating too: who likes ten such films and dislikes
+the eleventh still likes such films. `pytest_recsys_mt.oracles.neighbours_not_raised`
+judges what becomes of the neighbours, and `neighbours_lowered` for a recommender that
+claims to use ratings.
 
-It is not applicable if the history is empty, all ratings are the lowest, or none of the other items has a neighbour
-among the offered ones.
+It is not applicable if the history is empty, all ratings are the lowest, or none of the
+other items has a neighbour among the offered ones.
 
 Source:
     This project; monotonicity of a recommender in its user's ratings.

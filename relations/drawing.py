@@ -1,4 +1,6 @@
-"""Random draws that several relations share; they use only the given generator or a stored seed."""
+"""Random draws that several relations share; they use only
+the given generator or a stored seed.
+"""
 
 import random
 import re
@@ -11,9 +13,11 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
-    """A permutation of the positions of `keys`, uniform among those that change their sequence.
+    """A permutation of the positions of `keys`, uniform among those that change their
+    sequence.
 
-    At least two keys must differ. Two different ones take two draws on average, more keys take fewer.
+    At least two keys must differ. Two different ones take two draws on average, more
+    keys take fewer.
     """
     while True:
         order = [int(position) for position in rng.permutation(len(keys))]
@@ -22,14 +26,21 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
 
 
 def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
-    """`n` items of the catalogue, in a random order, that are neither candidates nor known items of the user."""
+    """`n` items of the catalogue, in a random order, that are neither candidates nor
+    known items of the user.
+    """
     known = request.known.union(item.id for item in request.candidates or ())
-    # At least n of n + len(known) different items are strays, so one draw is enough for any catalogue.
+    # At least n of n + len(known) different items are strays, so one draw is enough for
+    # any catalogue.
     size = min(len(world.catalogue), n + len(known))
     drawn = rng.choice(len(world.catalogue), size, replace=False) if size else ()
-    found = [item for item in (world.catalogue[at] for at in drawn) if item.id not in known][:n]
+    found = [
+        item for item in (world.catalogue[at] for at in drawn) if item.id not in known
+    ][:n]
     if len(found) < n:
-        raise NotApplicable("the catalogue has too few items beyond the history and candidates")
+        raise NotApplicable(
+            "the catalogue has too few items beyond the history and candidates",
+        )
     return found
 
 
@@ -45,17 +56,21 @@ def here_and_there(
     rate: float,
     seed: int,
 ) -> str:
-    """`text` with each match of `pattern` changed with probability `rate`, and at least one if there is any.
+    """`text` with each match of `pattern` changed with probability `rate`, and at least
+    one if there is any.
 
-    An unchanged text would be asked twice and test nothing. Of the draws, only the `random` method is used, because
-    Python promises never to change it.
+    An unchanged text would be asked twice and test nothing. Of the draws, only the
+    `random` method is used, because Python promises never to change it.
     """
     draws = random.Random(seed)
     places = len(pattern.findall(text))
-    chosen = {place for place in range(places) if draws.random() < rate} or {below(places, draws)}
+    chosen = {place for place in range(places) if draws.random() < rate} or {
+        below(places, draws),
+    }
     numbers = count()
     return pattern.sub(
-        lambda match: change(match[0], draws) if next(numbers) in chosen else match[0], text
+        lambda match: change(match[0], draws) if next(numbers) in chosen else match[0],
+        text,
     )
 
 

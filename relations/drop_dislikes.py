@@ -1,8 +1,9 @@
 """A history without the items rated below the middle of the scale.
 
-A recommender that takes only good ratings for a taste answers as before. That is a decision many make; so this
-relation is for recommenders that claim to use ratings (`promises = ("ratings",)`), the low ones too. It finds
-what `dislike_item` cannot: whoever leaves dislikes out lowers what is like them, too.
+A recommender that takes only good ratings for a taste answers as before. That is a
+decision many make; so this relation is for recommenders that claim to use ratings
+(`promises = ("ratings",)`), the low ones too. It finds what `dislike_item` cannot:
+whoever leaves dislikes out lowers what is like them, too.
 
 It is not applicable if no rating is below the middle of the scale, or all are.
 
@@ -25,9 +26,11 @@ from pytest_recsys_mt.safety.errors import NotApplicable
     promised="ratings",
 )
 def drop_dislikes(request: Request, rng: Generator, world: World) -> Request:
-    kept = tuple(rating for rating in request.history if request.scale.unit(rating.value) >= 0.5)
+    kept = tuple(
+        rating for rating in request.history if request.scale.unit(rating.value) >= 0.5
+    )
     if len(kept) in (0, len(request.history)):
         raise NotApplicable(
-            "all ratings are on one side of the middle of the scale, or there are none"
+            "all ratings are on one side of the middle of the scale, or there are none",
         )
     return request.replace(history=kept)

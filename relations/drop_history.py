@@ -1,7 +1,12 @@
 """A history with a few items missing."""
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 

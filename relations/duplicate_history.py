@@ -1,7 +1,8 @@
 """The whole history, given twice.
 
-The copy comes first. Its timestamps are moved back, so that it ends before the original starts. So the
-follow-up is still oldest first, and the latest ratings keep their timestamps.
+The copy comes first. Its timestamps are moved back, so that it ends before the original
+starts. So the follow-up is still oldest first, and the latest ratings keep their
+timestamps.
 
 It is not applicable if the history is empty.
 
@@ -20,11 +21,14 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(
-    promise="The ranking stays the same when the whole history is given twice.", changes={"history"}
+    promise="The ranking stays the same when the whole history is given twice.",
+    changes={"history"},
 )
 def duplicate_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:
         raise NotApplicable("the history is empty")
-    moments = [rating.timestamp for rating in request.history if rating.timestamp is not None]
+    moments = [
+        rating.timestamp for rating in request.history if rating.timestamp is not None
+    ]
     back = max(moments) - min(moments) + 1 if moments else 0
     return request.replace(history=later(request.history, -back) + request.history)

@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, second_accounts
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 
 
 @usual(5)

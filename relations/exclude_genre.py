@@ -1,13 +1,16 @@
 """An instruction that excludes one genre.
 
-The genre is the one that most candidates have, of those that leave enough others to fill the answer. For an
-open question it is the most frequent genre of the history, which a recommender is likely to name.
-`pytest_recsys_mt.oracles.exclusion_kept` judges what of it is recommended all the same.
+The genre is the one that most candidates have, of those that leave enough others to
+fill the answer. For an open question it is the most frequent genre of the history,
+which a recommender is likely to name. `pytest_recsys_mt.oracles.exclusion_kept` judges
+what of it is recommended all the same.
 
-It is not applicable if no genre is known that can be excluded, or the request has this instruction.
+It is not applicable if no genre is known that can be excluded, or the request has this
+instruction.
 
 Source:
-    This project; what CheckList (https://arxiv.org/abs/2005.04118) calls a minimum functionality test.
+    This project; what CheckList (https://arxiv.org/abs/2005.04118) calls a minimum
+    functionality test.
 
 Example:
     >>> films = [Item("a", attributes={"genres": ("Horror",)}), Item("b"), Item("c")]
@@ -36,9 +39,13 @@ def exclude_genre(request: Request, rng: Generator, world: World) -> Request:
     else:
         most = len(request.candidates) - request.k
         found = _counted(request.candidates)
-        counts = Counter({genre: count for genre, count in found.items() if count <= most})
+        counts = Counter(
+            {genre: count for genre, count in found.items() if count <= most},
+        )
     if not counts:
-        raise NotApplicable("no genre is known that can be excluded and leaves enough to recommend")
+        raise NotApplicable(
+            "no genre is known that can be excluded and leaves enough to recommend",
+        )
     genre = min(counts, key=lambda each: (-counts[each], each))
     return instructed(request, said("instructions.exclude_genre", genre=genre))
 

@@ -2,7 +2,12 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.ask_k import require_choice
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 
 

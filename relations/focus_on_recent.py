@@ -3,9 +3,10 @@
 It is not applicable if the history is empty, or the request already has this sentence.
 
 Source:
-    The recency-focused prompt of "Large Language Models are Zero-Shot Rankers", section 3.1 of
-    https://arxiv.org/abs/2305.08845, one of the strategies of https://arxiv.org/abs/2411.00331. The
-    sentence is our own. The item stays in the history.
+    The recency-focused prompt of "Large Language Models are Zero-Shot Rankers", section
+    3.1 of https://arxiv.org/abs/2305.08845, one of the strategies of
+    https://arxiv.org/abs/2411.00331. The sentence is our own. The item stays in the
+    history.
 
 Example:
     >>> history = (Rating(Item("1", "Heat", 1995), 4), Rating(Item("2", "Fargo", 1996), 5))

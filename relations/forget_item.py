@@ -1,12 +1,13 @@
 """A history without one item and its near-duplicates.
 
-The item is the one that says most: the product of its rating and of the number of its neighbours among the
-offered items is the largest. What of the history is a neighbour of it goes too, for a recommender that still
-has those knows nearly the same. One other item stays at least.
-`pytest_recsys_mt.oracles.neighbours_lowered` judges what becomes of the neighbours.
+The item is the one that says most: the product of its rating and of the number of its
+neighbours among the offered items is the largest. What of the history is a neighbour of
+it goes too, for a recommender that still has those knows nearly the same. One other
+item stays at least. `pytest_recsys_mt.oracles.neighbours_lowered` judges what becomes
+of the neighbours.
 
-It is not applicable if the history is empty, none of its items has a neighbour among the offered ones, or no other
-item would stay.
+It is not applicable if the history is empty, none of its items has a neighbour among
+the offered ones, or no other item would stay.
 
 Source:
     This project; what a user takes back must lose its effect, as in machine unlearning.
@@ -34,7 +35,9 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 def forget_item(request: Request, rng: Generator, world: World) -> Request:
     chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))
     forgotten = alike(chosen.item.id, world)
-    kept = tuple(rating for rating in request.history if rating.item.id not in forgotten)
+    kept = tuple(
+        rating for rating in request.history if rating.item.id not in forgotten
+    )
     if not kept:
         raise NotApplicable("no other item would stay in the history")
     return request.replace(history=kept)

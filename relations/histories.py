@@ -1,4 +1,6 @@
-"""Changes of a request that several relations share, and which item of its history to change."""
+"""Changes of a request that several relations share, and
+which item of its history to change.
+"""
 
 from collections.abc import Callable, Collection
 
@@ -25,11 +27,14 @@ def revalued(request: Request, value: Callable[[Rating], float]) -> Request:
 
 
 class Changed:
-    """Another item for each item, made once for each object: a catalogue's items stand in thousands of requests."""
+    """Another item for each item, made once for each object: a catalogue's items stand
+    in thousands of requests.
+    """
 
     def __init__(self, change: Callable[[Item], Item]) -> None:
         self._change = change
-        # By the `id` of the item, which is kept beside: an object that is gone leaves its `id` to another.
+        # By the `id` of the item, which is kept beside: an object that is gone leaves
+        # its `id` to another.
         self._made: dict[int, tuple[Item, Item]] = {}
 
     def __call__(self, item: Item) -> Item:
@@ -80,8 +85,13 @@ def instructed(request: Request, added: str, what: str = "instruction") -> Reque
     return request.replace(instruction=f"{request.instruction} {added}".strip())
 
 
-def telling(request: Request, world: World, change: Callable[[Rating], float]) -> Rating:
-    """The rating whose change says most: it is large, and the item has many neighbours among the offered ones.
+def telling(
+    request: Request,
+    world: World,
+    change: Callable[[Rating], float],
+) -> Rating:
+    """The rating whose change says most: it is large, and the item has many neighbours
+    among the offered ones.
 
     The latest of several ratings with the largest product of both is taken.
 
@@ -91,8 +101,8 @@ def telling(request: Request, world: World, change: Callable[[Rating], float]) -
         change: Says how much a rating can be changed, 0 for one that cannot.
 
     Raises:
-        NotApplicable: If the history is empty, no rating can be changed so, or no neighbour of a changed item is
-            offered.
+        NotApplicable: If the history is empty, no rating can be changed so, or no
+            neighbour of a changed item is offered.
     """
     if not request.history:
         raise NotApplicable("the history is empty")
@@ -127,4 +137,7 @@ def alike(item: str, world: World) -> set[str]:
 
 def rerated(request: Request, items: Collection[str], value: float) -> Request:
     """The request with another rating of some items, wherever its history has them."""
-    return revalued(request, lambda rating: value if rating.item.id in items else rating.value)
+    return revalued(
+        request,
+        lambda rating: value if rating.item.id in items else rating.value,
+    )

@@ -6,7 +6,12 @@ from typing import Final
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable
 
 VALUES: Final = {"nan": math.nan, "infinite": math.inf, "zero": 0.0, "negative": -1.0}
@@ -20,18 +25,20 @@ SHARE = 0.005
 @usual("infinite")
 @usual("nan")
 def invalid_ratings(value: str) -> Transformation:
-    """Add a few interactions with an invalid rating to the training data: one for every 200 valid ones.
+    """Add a few interactions with an invalid rating to the training data: one for every
+    200 valid ones.
 
     The value is ``nan``, ``infinite``, ``zero`` or ``negative`` (-1).
 
-    They are of users and items of the data, drawn at random. A recommender may refuse such data (its
-    `fit` raises: then the relation is not applicable, and says so) or ignore these interactions. It must
-    not give other answers to everybody.
+    They are of users and items of the data, drawn at random. A recommender may refuse
+    such data (its `fit` raises: then the relation is not applicable, and says so) or
+    ignore these interactions. It must not give other answers to everybody.
 
     It is not applicable if the value is on the scale of the data.
 
     Source:
-        Michiels et al. (2024), https://doi.org/10.1145/3591109, on undocumented demands on the data.
+        Michiels et al. (2024), https://doi.org/10.1145/3591109, on undocumented demands
+        on the data.
 
     Example:
         >>> more = invalid_ratings("nan").training(mini, np.random.default_rng(0)).interactions

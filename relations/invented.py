@@ -17,7 +17,8 @@ Renamed: TypeAlias = "dataset.Renamed"
 def new_ids(ids: Collection[str], count: int) -> list[str]:
     """Ids that are not among `ids` and look like them: ``u401`` after ``u400``.
 
-    A recommender may read ids as numbers, so an id without a number would be refused for its form.
+    A recommender may read ids as numbers, so an id without a number would be refused
+    for its form.
 
     Args:
         ids: The ids of all users, or of all items; at least one.
@@ -39,7 +40,9 @@ def new_ids(ids: Collection[str], count: int) -> list[str]:
 
 
 def _next_numbers(ids: Collection[str], count: int) -> list[str] | None:
-    """The ids that follow the highest; None unless all ids are numbers after one and the same prefix."""
+    """The ids that follow the highest; None unless all ids are
+    numbers after one and the same prefix.
+    """
     prefixes = set()
     numbers = []
     for each in ids:
@@ -59,9 +62,13 @@ def _next_numbers(ids: Collection[str], count: int) -> list[str] | None:
 
 
 def second_accounts(
-    dataset: Dataset, count: int, rng: Generator, least: int = 1
+    dataset: Dataset,
+    count: int,
+    rng: Generator,
+    least: int = 1,
 ) -> tuple[dict[str, str], dict[str, Mapping[str, Any]]]:
-    """A second account for each of some users, who are drawn from those with enough interactions.
+    """A second account for each of some users, who are drawn from those with enough
+    interactions.
 
     Args:
         dataset: The training data.
@@ -70,7 +77,8 @@ def second_accounts(
         least: How many interactions each of them has at least.
 
     Returns:
-        The new id of each drawn user, and the attributes of all users, those of the second accounts too.
+        The new id of each drawn user, and the attributes of all users, those of the
+        second accounts too.
 
     Raises:
         NotApplicable: If the data have too few such users.
@@ -78,7 +86,9 @@ def second_accounts(
     interactions_of = dataset.interactions["user"].value_counts()
     eligible = sorted(interactions_of.index[interactions_of >= least])
     if len(eligible) < count:
-        raise NotApplicable(f"the data have no {count} users with {least} interactions or more")
+        raise NotApplicable(
+            f"the data have no {count} users with {least} interactions or more",
+        )
     places = rng.choice(len(eligible), count, replace=False)
     drawn = [eligible[place] for place in places]
 

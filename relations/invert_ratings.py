@@ -1,10 +1,11 @@
 """The same items with the opposite ratings.
 
-Each rating becomes ``low + high - rating``, so that the best becomes the worst. The scale stays. A
-recommender that reads ratings must answer differently, unless it reads only who rated what.
+Each rating becomes ``low + high - rating``, so that the best becomes the worst. The
+scale stays. A recommender that reads ratings must answer differently, unless it reads
+only who rated what.
 
-It is not applicable if the history is empty, or all its ratings are the same: turned round, they say as little of
-what is preferred.
+It is not applicable if the history is empty, or all its ratings are the same: turned
+round, they say as little of what is preferred.
 
 Example:
     >>> history = (Rating(Item("h", "Heat", 1995), 4.5), Rating(Item("c", "Click", 2006), 1.0))
@@ -30,7 +31,10 @@ def invert_ratings(request: Request, rng: Generator, world: World) -> Request:
     low, high = float(request.scale.low), float(request.scale.high)
 
     def opposite(rating: Rating) -> float:
-        return min(high, max(low, low + high - rating.value))  # rounding must not leave the scale
+        return min(
+            high,
+            max(low, low + high - rating.value),
+        )  # rounding must not leave the scale
 
     if len({rating.value for rating in request.history}) == 1:
         raise NotApplicable("all ratings are the same")

@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.sources import LRWORLD
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    call_name,
+    usual,
+)
 from pytest_recsys_mt.requests import Rating, Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -15,18 +20,20 @@ STEPS = (1.0, 0.5)
 @usual(3)
 @usual(2, paper=True)
 def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
-    """Insert `n` random items of the catalogue, at least one, with random ratings, at random places of the history.
+    """Insert `n` random items of the catalogue, at least one, with random ratings, at
+    random places of the history.
 
-    The new items are neither in the history nor among the candidates. Their ratings are uniform over
-    the scale, in whole or half points if all ratings of the history are whole or half points.
+    The new items are neither in the history nor among the candidates. Their ratings are
+    uniform over the scale, in whole or half points if all ratings of the history are
+    whole or half points.
 
-    It is not applicable to an empty history, if the catalogue has too few other items, or, with `paper`, if no
-    original item would be left.
+    It is not applicable to an empty history, if the catalogue has too few other items,
+    or, with `paper`, if no original item would be left.
 
     Source:
-        Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. The paper
-        *replaces* an item of the history by one of the item pool, so the length stays the same and
-        information is lost as well; `paper` does that.
+        Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. The
+        paper *replaces* an item of the history by one of the item pool, so the length
+        stays the same and information is lost as well; `paper` does that.
 
     Example:
         >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 4, 20))
@@ -45,7 +52,9 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
             raise NotApplicable(f"the history has no more than {more} items")
         step = _step(request)
         history = list(request.history)
-        places = rng.choice(len(history), more, replace=False) if paper else [None] * more
+        places = (
+            rng.choice(len(history), more, replace=False) if paper else [None] * more
+        )
         for item, place in zip(strays(more, request, rng, world), places, strict=True):
             value = _rating(request, step, rng)
             if place is None:
@@ -66,10 +75,14 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
 
 
 def _step(request: Request) -> float | None:
-    """The widest of `STEPS` on which the scale and all ratings lie, None for finer ratings."""
+    """The widest of `STEPS` on which the scale and all
+    ratings lie, None for finer ratings.
+    """
     low, high = request.scale.low, request.scale.high
     points = [high, *(rating.value for rating in request.history)]
-    fits = lambda step: all(float((point - low) / step).is_integer() for point in points)
+    fits = lambda step: all(
+        float((point - low) / step).is_integer() for point in points
+    )
     return next(filter(fits, STEPS), None)
 
 

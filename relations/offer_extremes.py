@@ -1,15 +1,19 @@
 """The items at the ends of the catalogue as candidates.
 
-A mean over users cannot see that one item of a thousand is never recommended. So each user is offered the items that
-are lost first: the first and the last by id, the smallest and the largest number as an id, the most and the least popular of
-the training data, the oldest and the newest, those whose title another item has too but for its case, and those whose
-title has other than ASCII letters. As many items are asked for as are offered, so a list without one of them is too short.
+A mean over users cannot see that one item of a thousand is never recommended. So each
+user is offered the items that are lost first: the first and the last by id, the
+smallest and the largest number as an id, the most and the least popular of the training
+data, the oldest and the newest, those whose title another item has too but for its
+case, and those whose title has other than ASCII letters. As many items are asked for as
+are offered, so a list without one of them is too short.
 
-It is not applicable if there are no candidates, or if fewer than two such items are left beside the history.
+It is not applicable if there are no candidates, or if fewer than two such items are
+left beside the history.
 
 Source:
-    This project, after faults of libraries: https://github.com/benfred/implicit/issues/316 never recommends the item
-    with the index 0.
+    This project, after faults of libraries:
+    https://github.com/benfred/implicit/issues/316 never recommends the item with the
+    index 0.
 
 Example:
     >>> films = tuple(Item(str(n), f"Film {n}", 1990 + n) for n in range(9))
@@ -39,9 +43,14 @@ def offer_extremes(request: Request, rng: Generator, world: World) -> Request:
         raise NotApplicable("there are no candidates")
     offered = [item for item in extremes(world) if item.id not in request.known]
     if len(offered) < 2:
-        raise NotApplicable("fewer than two items at the ends of the catalogue are new to the user")
+        raise NotApplicable(
+            "fewer than two items at the ends of the catalogue are new to the user",
+        )
     order = rng.permutation(len(offered))
-    return request.replace(candidates=tuple(offered[at] for at in order), k=len(offered))
+    return request.replace(
+        candidates=tuple(offered[at] for at in order),
+        k=len(offered),
+    )
 
 
 def extremes(world: World) -> Sequence[Item]:
@@ -55,10 +64,14 @@ def extremes(world: World) -> Sequence[Item]:
 def _extremes(world: World) -> Iterator[Item]:
     items = world.catalogue
     yield from _ends(items)
-    yield from _ends(sorted((i for i in items if i.id.isdecimal()), key=lambda item: int(item.id)))
+    yield from _ends(
+        sorted((i for i in items if i.id.isdecimal()), key=lambda item: int(item.id)),
+    )
     rated = [item for item in items if world.popularity.get(item.id)]
     yield from _ends(sorted(rated, key=lambda item: world.popularity[item.id]))
-    yield from _ends(sorted((i for i in items if i.year is not None), key=lambda i: i.year or 0))
+    yield from _ends(
+        sorted((i for i in items if i.year is not None), key=lambda i: i.year or 0),
+    )
     named: dict[str, list[Item]] = {}
     for item in items:
         named.setdefault(item.title.casefold(), []).append(item)

@@ -1,11 +1,11 @@
 """The same training data in another form of table.
 
-Ids are categories instead of texts, the columns stand in another order, and the rows are labelled by every second
-number. No value changes, nor does the order of the rows.
+Ids are categories instead of texts, the columns stand in another order, and the rows
+are labelled by every second number. No value changes, nor does the order of the rows.
 
 Source:
-    Michiels et al. (2024), https://doi.org/10.1145/3591109, whose tests found undocumented demands on the
-    form of the data.
+    Michiels et al. (2024), https://doi.org/10.1145/3591109, whose tests found
+    undocumented demands on the form of the data.
 
 Example:
     >>> frame = other_form.training(mini, np.random.default_rng(0)).interactions

@@ -1,12 +1,14 @@
 """The task of the prompt in other words.
 
-The built-in templates state the task in fixed sentences. Each of them is replaced by one of `VARIANTS`
-hand-written paraphrases; numbers, titles and format rules stay. Your own template has none of these
-sentences, so one sentence is added in front that restates the task and asks for nothing new. So every
-template gives a different prompt for the same task.
+The built-in templates state the task in fixed sentences. Each of them is replaced by
+one of `VARIANTS` hand-written paraphrases; numbers, titles and format rules stay. Your
+own template has none of these sentences, so one sentence is added in front that
+restates the task and asks for nothing new. So every template gives a different prompt
+for the same task.
 
 Source:
-    This project; paraphrasing as a relation for language models is in METAL, https://arxiv.org/abs/2312.06056.
+    This project; paraphrasing as a relation for language models is in METAL,
+    https://arxiv.org/abs/2312.06056.
 
 Example:
     >>> ParaphraseTask(0)("Act as a recommender system for one user and make recommendations.")
@@ -49,7 +51,11 @@ _SENTENCES: Final[Mapping[str, tuple[str, str, str]]] = {
         "Which # items fit this user's taste? List them, the best one first",
         "Give this user # recommendations, the best one first",
     ),
-    "List # movies.": ("Name # movies.", "Your list has # movies.", "Write down # movies."),
+    "List # movies.": (
+        "Name # movies.",
+        "Your list has # movies.",
+        "Write down # movies.",
+    ),
     "Write the list of movies now!": (
         "Now write your movies down!",
         "The movies, please!",
@@ -69,7 +75,9 @@ def _pattern(wording: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(words))
 
 
-_PATTERNS: Final = tuple((_pattern(wording), others) for wording, others in _SENTENCES.items())
+_PATTERNS: Final = tuple(
+    (_pattern(wording), others) for wording, others in _SENTENCES.items()
+)
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,13 @@ class ParaphraseTask:
     def __call__(self, text: str, /) -> str:
         found = False
         for pattern, others in _PATTERNS:
-            # A template states each sentence once; a second match could be part of a title.
-            text, replaced = pattern.subn(others[self.variant].replace("#", r"\1"), text, count=1)
+            # A template states each sentence once; a second match could be part of a
+            # title.
+            text, replaced = pattern.subn(
+                others[self.variant].replace("#", r"\1"),
+                text,
+                count=1,
+            )
             found = found or replaced > 0
         return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"
 

@@ -14,9 +14,14 @@ from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
-    "training", promise="The order of the rows of the training data is irrelevant.", origin=TRAINING
+    "training",
+    promise="The order of the rows of the training data is irrelevant.",
+    origin=TRAINING,
 )
 def permute_rows(dataset: Dataset, rng: Generator) -> Dataset:
     frame = dataset.interactions
     order = rng.permutation(len(frame))
-    return dataset.replace(interactions=frame.iloc[order].reset_index(drop=True), as_is=True)
+    return dataset.replace(
+        interactions=frame.iloc[order].reset_index(drop=True),
+        as_is=True,
+    )

@@ -1,4 +1,6 @@
-"""The instructions of the popularity paper: recommend what is as popular, or less popular."""
+"""The instructions of the popularity paper: recommend
+what is as popular, or less popular.
+"""
 
 from typing import Literal
 
@@ -6,7 +8,12 @@ from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import POPULARITY
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 
 _PROMISES = {
@@ -18,14 +25,15 @@ _PROMISES = {
 @usual("minimize")
 @usual("mitigate")
 def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
-    """Add an instruction, ``mitigate`` or ``minimize``, about how popular the recommendations should be.
+    """Add an instruction, ``mitigate`` or ``minimize``, about how popular the
+    recommendations should be.
 
-    An earlier instruction of the request stays in front. It is not applicable to recommenders that read no text, or
-    to a request with this instruction.
+    An earlier instruction of the request stays in front. It is not applicable to
+    recommenders that read no text, or to a request with this instruction.
 
     Source:
-        Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions mean what the
-        paper's mean; ``--recsys-prompts`` takes others.
+        Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions mean what
+        the paper's mean; ``--recsys-prompts`` takes others.
 
     Example:
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)

@@ -1,11 +1,12 @@
 """A rating one step higher for one item of the history.
 
-A step is a quarter of the scale, as from 1 to 2 of 5. The item is chosen as by `raise_rating`, which goes to the top of
-the scale. After `rate_lowest` all other ratings are the lowest, so a rating that counts with the wrong sign, or scores
-that are sorted as text where they are negative, show here.
+A step is a quarter of the scale, as from 1 to 2 of 5. The item is chosen as by
+`raise_rating`, which goes to the top of the scale. After `rate_lowest` all other
+ratings are the lowest, so a rating that counts with the wrong sign, or scores that are
+sorted as text where they are negative, show here.
 
-It is not applicable if the history is empty, all ratings are the highest, or none of the other items has a
-neighbour among the offered ones.
+It is not applicable if the history is empty, all ratings are the highest, or none of
+the other items has a neighbour among the offered ones.
 
 Source:
     This project; monotonicity of a recommender in its user's ratings.

@@ -1,11 +1,12 @@
 """The highest rating for one item of the history.
 
-Of the items that are not rated highest, it raises the one that says most: the product of how far its
-rating can rise and of the number of its neighbours among the offered items is the largest.
-`pytest_recsys_mt.oracles.neighbours_not_lowered` judges what becomes of these neighbours.
+Of the items that are not rated highest, it raises the one that says most: the product
+of how far its rating can rise and of the number of its neighbours among the offered
+items is the largest. `pytest_recsys_mt.oracles.neighbours_not_lowered` judges what
+becomes of these neighbours.
 
-It is not applicable if the history is empty, all ratings are the highest, or none of the other items has a
-neighbour among the offered ones.
+It is not applicable if the history is empty, all ratings are the highest, or none of
+the other items has a neighbour among the offered ones.
 
 Source:
     This project; monotonicity of a recommender in its user's ratings.
@@ -25,7 +26,8 @@ from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
-    promise="What is like an item does not fall when its rating rises.", changes={"history"}
+    promise="What is like an item does not fall when its rating rises.",
+    changes={"history"},
 )
 def raise_rating(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

@@ -1,7 +1,8 @@
 """The same items, all with the lowest rating.
 
-It is a starting point for relations that raise a rating, such as `raise_a_step`: real histories are mostly of good
-ratings, so what goes wrong with bad ones hardly shows in them.
+It is a starting point for relations that raise a rating, such as `raise_a_step`: real
+histories are mostly of good ratings, so what goes wrong with bad ones hardly shows in
+them.
 
 It is not applicable if the history is empty, or all ratings are the lowest.
 

@@ -1,10 +1,10 @@
 """Items exchange their ids, in the training data and in requests.
 
-The ids are the same as before, so they have the same form, but each belongs to another item. Requests get the new
-ids, and the answer is translated back.
+The ids are the same as before, so they have the same form, but each belongs to another
+item. Requests get the new ids, and the answer is translated back.
 
-Titles stay with their items. Equal scores may be settled by id, so the ranking of a recommender with many ties
-moves a little.
+Titles stay with their items. Equal scores may be settled by id, so the ranking of a
+recommender with many ties moves a little.
 
 Example:
     >>> renamed = renumber_items.training(mini, np.random.default_rng(0))
@@ -22,7 +22,9 @@ from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
-    "training", promise="Which id belongs to which item is irrelevant.", origin=TRAINING
+    "training",
+    promise="Which id belongs to which item is irrelevant.",
+    origin=TRAINING,
 )
 def renumber_items(dataset: Dataset, rng: Generator) -> Renamed:
     ids = sorted(dataset.items)

@@ -1,7 +1,7 @@
 """Users exchange their ids, in the training data and in requests.
 
-The ids are the same as before, so they have the same form, but each belongs to another user. Requests get the new
-ids, and the answer is translated back.
+The ids are the same as before, so they have the same form, but each belongs to another
+user. Requests get the new ids, and the answer is translated back.
 
 Example:
     >>> renamed = renumber_users.training(mini, np.random.default_rng(0))
@@ -19,7 +19,9 @@ from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
-    "training", promise="Which id belongs to which user is irrelevant.", origin=TRAINING
+    "training",
+    promise="Which id belongs to which user is irrelevant.",
+    origin=TRAINING,
 )
 def renumber_users(dataset: Dataset, rng: Generator) -> Renamed:
     ids = sorted(dataset.interactions["user"].unique())

@@ -1,8 +1,9 @@
 """The same history in another order.
 
-The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for
-recommenders that read the history as a set. A sequential recommender may rightly break it, and is not asked if it
-says so: ``promises = ("order",)``, or ``("recency",)``.
+The items move but the timestamps stay, so the follow-up is again oldest first. This
+relation is for recommenders that read the history as a set. A sequential recommender
+may rightly break it, and is not asked if it says so: ``promises = ("order",)``, or
+``("recency",)``.
 
 It is not applicable if the history is too short for another order.
 
@@ -41,5 +42,5 @@ def reorder_history(request: Request, rng: Generator, world: World) -> Request:
         history=tuple(
             dataclasses.replace(history[at], timestamp=slot.timestamp)
             for at, slot in zip(order, history, strict=True)
-        )
+        ),
     )

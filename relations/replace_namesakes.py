@@ -4,7 +4,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Item, Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -19,19 +24,25 @@ _PROMISES = {
 def replace_namesakes(by: str) -> Transformation:
     """Replace items of the history by other items of the same title.
 
-    Remakes, editions and cover versions share a title but for its case, and are items of their own. A recommender that
-    knows items by their titles takes them for one, so its answer stays the same.
+    Remakes, editions and cover versions share a title but for its case, and are items
+    of their own. A recommender that knows items by their titles takes them for one, so
+    its answer stays the same.
 
-    `by` says what stands in their places: ``"namesakes"``, the other items of the same title, or ``"others"``, for each
-    namesake an item with the same attributes that is as popular, if there is one. A recommender whose answer changes with
-    the others, and with no namesake, joins items by title. One that reads nothing but attributes changes with neither.
+    `by` says what stands in their places: ``"namesakes"``, the other items of the same
+    title, or ``"others"``, for each namesake an item with the same attributes that is
+    as popular, if there is one. A recommender whose answer changes with the others, and
+    with no namesake, joins items by title. One that reads nothing but attributes
+    changes with neither.
 
-    A recommender to which an item is what its title says declares it: ``promises = ("titles",)``.
+    A recommender to which an item is what its title says declares it: ``promises =
+    ("titles",)``.
 
-    Items whose namesakes the user has, or is offered, stay. It is not applicable if no other item has a namesake.
+    Items whose namesakes the user has, or is offered, stay. It is not applicable if no
+    other item has a namesake.
 
     Source:
-        This project. Of the 351 films of the embedded data, 22 titles belong to two or three films.
+        This project. Of the 351 films of the embedded data, 22 titles belong to two or
+        three films.
 
     Example:
         >>> films = (Item("a", "Heat", 1986), Item("b", "HEAT", 1995), Item("c", "Babe", 1995))
@@ -48,12 +59,17 @@ def replace_namesakes(by: str) -> Transformation:
         if by == "others":
             replaced = _with_others(replaced, request, world)
         if not replaced:
-            raise NotApplicable("no item of the history has a namesake that is new to the user")
+            raise NotApplicable(
+                "no item of the history has a namesake that is new to the user",
+            )
         return request.replace(
             history=tuple(
-                dataclasses.replace(rating, item=replaced.get(rating.item.id, rating.item))
+                dataclasses.replace(
+                    rating,
+                    item=replaced.get(rating.item.id, rating.item),
+                )
                 for rating in request.history
-            )
+            ),
         )
 
     return built_in(
@@ -67,7 +83,9 @@ def replace_namesakes(by: str) -> Transformation:
 
 
 def _replaced(request: Request, world: World) -> dict[str, Item]:
-    """For each item of the history that has a namesake, the first one that is new to the user, by its id."""
+    """For each item of the history that has a namesake, the
+    first one that is new to the user, by its id.
+    """
     namesakes, taken = _namesakes(world), _taken(request)
     replaced: dict[str, Item] = {}
     for rating in request.history:
@@ -79,8 +97,14 @@ def _replaced(request: Request, world: World) -> dict[str, Item]:
     return replaced
 
 
-def _with_others(replaced: Mapping[str, Item], request: Request, world: World) -> dict[str, Item]:
-    """The same items, each replaced by one that is like its namesake and has another title."""
+def _with_others(
+    replaced: Mapping[str, Item],
+    request: Request,
+    world: World,
+) -> dict[str, Item]:
+    """The same items, each replaced by one that is like
+    its namesake and has another title.
+    """
     titles = {rating.item.title.casefold() for rating in request.history}
     taken = _taken(request)
     others: dict[str, Item] = {}
@@ -94,7 +118,9 @@ def _with_others(replaced: Mapping[str, Item], request: Request, world: World) -
 
 
 def _most_alike(item: Item, world: World) -> Sequence[Item]:
-    """The catalogue, beginning with what is most like an item: of the same attributes first, then as popular."""
+    """The catalogue, beginning with what is most like an item: of
+    the same attributes first, then as popular.
+    """
     name = f"like {item.id}"
     found: Sequence[Item] | None = world.kept.get(name)
     if found is None:
@@ -116,7 +142,9 @@ def _kinds(world: World) -> Mapping[str, str]:
     """The attributes of each item of a catalogue as text, by its id."""
     found: Mapping[str, str] | None = world.kept.get("kinds")
     if found is None:
-        found = {item.id: repr(sorted(item.attributes.items())) for item in world.catalogue}
+        found = {
+            item.id: repr(sorted(item.attributes.items())) for item in world.catalogue
+        }
         world.kept["kinds"] = found
     return found
 
@@ -128,6 +156,8 @@ def _namesakes(world: World) -> Mapping[str, Sequence[Item]]:
         by_title: dict[str, list[Item]] = {}
         for item in world.catalogue:
             by_title.setdefault(item.title.casefold(), []).append(item)
-        found = {title: own for title, own in by_title.items() if title and len(own) > 1}
+        found = {
+            title: own for title, own in by_title.items() if title and len(own) > 1
+        }
         world.kept["namesakes"] = found
     return found

@@ -3,15 +3,22 @@
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.scale_ratings import scale_ratings
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 
 
 @usual(2)
 def rescale_training(factor: float) -> Transformation:
-    """Multiply every rating and both ends of the scale by one `factor`, above 0 and not 1, wherever they stand.
+    """Multiply every rating and both ends of the scale by one `factor`, above 0 and not
+    1, wherever they stand.
 
-    `scale_ratings` changes requests alone, so it finds a recommender that reads raw ratings when it answers.
-    This one finds a recommender that reads them when it is fitted, and knows no scale at all.
+    `scale_ratings` changes requests alone, so it finds a recommender that reads raw
+    ratings when it answers. This one finds a recommender that reads them when it is
+    fitted, and knows no scale at all.
 
     It is not applicable to an empty history.
 

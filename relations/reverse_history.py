@@ -1,14 +1,15 @@
 """The same history in the opposite order.
 
-The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for recommenders that
-say that the order counts, ``promises = ("order",)``: sequence models, such as `gru4rec` and `sasrec`. For any other the
-order of the history must change nothing (`reorder_history`).
+The items move but the timestamps stay, so the follow-up is again oldest first. This
+relation is for recommenders that say that the order counts, ``promises = ("order",)``:
+sequence models, such as `gru4rec` and `sasrec`. For any other the order of the history
+must change nothing (`reorder_history`).
 
 It is not applicable if the history reads the same in both directions.
 
 Source:
-    This project; sequence models, such as https://arxiv.org/abs/1808.09781, predict the next item from the order of
-    the earlier ones.
+    This project; sequence models, such as https://arxiv.org/abs/1808.09781, predict the
+    next item from the order of the earlier ones.
 
 Example:
     >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 2, 20), Rating(Item("c"), 4, 30))
@@ -40,5 +41,5 @@ def reverse_history(request: Request, rng: Generator, world: World) -> Request:
         history=tuple(
             dataclasses.replace(rating, timestamp=slot.timestamp)
             for rating, slot in zip(reversed(history), history, strict=True)
-        )
+        ),
     )

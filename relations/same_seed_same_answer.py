@@ -1,7 +1,8 @@
 """The same request once more, with the same seeds.
 
-The request stays unchanged. `Transformation.same_seed` makes it a relation: each call is sent again with
-the seed of its counterpart, so random sampling cannot explain a difference.
+The request stays unchanged. `Transformation.same_seed` makes it a relation: each call
+is sent again with the seed of its counterpart, so random sampling cannot explain a
+difference.
 
 Example:
     >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)

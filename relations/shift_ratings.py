@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, Scale, World
 from pytest_recsys_mt.safety.errors import RelationError
 
@@ -12,8 +17,8 @@ from pytest_recsys_mt.safety.errors import RelationError
 def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     """Add `offset`, any number except 0, to every rating and to both ends of the scale.
 
-    `paper` has no effect, because the paper also moves both ends. It is accepted so that all of the paper's relations
-    can be called in the same way.
+    `paper` has no effect, because the paper also moves both ends. It is accepted so
+    that all of the paper's relations can be called in the same way.
 
     It is not applicable to an empty history.
 
@@ -29,11 +34,15 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     """
     by = arguments.number("shift_ratings", "offset", offset)
     if by == 0:
-        raise RelationError("shift_ratings: offset must not be 0 (it would change nothing)")
+        raise RelationError(
+            "shift_ratings: offset must not be 0 (it would change nothing)",
+        )
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         moved = revalued(request, lambda rating: rating.value + by)
-        return moved.replace(scale=Scale(request.scale.low + by, request.scale.high + by))
+        return moved.replace(
+            scale=Scale(request.scale.low + by, request.scale.high + by),
+        )
 
     return built_in(
         ("shift_ratings", by),

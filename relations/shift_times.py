@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import later
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 
 WEEK = 7 * 24 * 3600
@@ -11,7 +16,8 @@ WEEK = 7 * 24 * 3600
 
 @usual(520)
 def shift_times(weeks: int) -> Transformation:
-    """Move every timestamp by whole `weeks`, at least one, so that hours and days of the week stay.
+    """Move every timestamp by whole `weeks`, at least one, so that hours and days of
+    the week stay.
 
     Example:
         >>> later = shift_times(2).training(mini, np.random.default_rng(0)).interactions["timestamp"]
@@ -25,7 +31,9 @@ def shift_times(weeks: int) -> Transformation:
 
     def training(dataset: Dataset, rng: Generator) -> Dataset:
         frame = dataset.interactions
-        return dataset.replace(interactions=frame.assign(timestamp=frame["timestamp"] + seconds))
+        return dataset.replace(
+            interactions=frame.assign(timestamp=frame["timestamp"] + seconds),
+        )
 
     return built_in(
         ("shift_times", seconds // WEEK),

@@ -3,7 +3,12 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import SHILLING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable
 
 FILLERS = 10
@@ -12,7 +17,8 @@ FILLERS = 10
 
 @usual("m200", 5)
 def shilling(item: str, users: int) -> Transformation:
-    """Add `users`, at least one, to the training data who have one `item` and ten of the 20 most popular, all rated highest.
+    """Add `users`, at least one, to the training data who have one `item` and ten of
+    the 20 most popular, all rated highest.
 
     This is the bandwagon attack: whoever likes what is popular gets such a neighbour.
     `pytest_recsys_mt.oracles.not_promoted` judges what the item gains.

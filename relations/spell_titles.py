@@ -7,7 +7,12 @@ from typing import Literal
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import Changed, with_items
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Item, Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -15,13 +20,25 @@ Spelling = Literal["plain", "upper", "decomposed"]
 
 
 def plain(title: str) -> str:
-    """A title without accents and other marks, and with simple quotes and dashes: ``Amelie`` for ``Amélie``."""
+    """A title without accents and other marks, and with simple quotes and dashes:
+    ``Amelie`` for ``Amélie``.
+    """
     marked = unicodedata.normalize("NFKD", title.translate(_SIGNS))
     return "".join(char for char in marked if not unicodedata.combining(char))
 
 
 _SIGNS = str.maketrans(
-    {"–": "-", "—": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "ø": "o", "ß": "ss", "æ": "ae"}
+    {
+        "–": "-",
+        "—": "-",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+        "ø": "o",
+        "ß": "ss",
+        "æ": "ae",
+    },
 )
 
 _SPELLINGS: Mapping[str, Callable[[str], str]] = {
@@ -35,10 +52,12 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 @usual("upper")
 @usual("decomposed")
 def spell_titles(spelling: Spelling = "plain") -> Transformation:
-    """Write the titles of the history and of the candidates without accents, in upper case, or with accents of their own.
+    """Write the titles of the history and of the candidates without accents, in upper
+    case, or with accents of their own.
 
-    ``decomposed`` is Unicode's form NFD, in which an accent is a character of its own: it looks the same. The ids stay, and
-    with them what is recommended. It is not applicable where all titles stay as they are.
+    ``decomposed`` is Unicode's form NFD, in which an accent is a character of its own:
+    it looks the same. The ids stay, and with them what is recommended. It is not
+    applicable where all titles stay as they are.
 
     Source:
         This project; Unicode Standard Annex 15, https://unicode.org/reports/tr15/.
@@ -49,13 +68,17 @@ def spell_titles(spelling: Spelling = "plain") -> Transformation:
         >>> spell_titles("plain")(request, np.random.default_rng(0)).history[0].item.title
         'Amelie'
     """
-    spelt = _SPELLINGS[arguments.choice("spell_titles", "spelling", spelling, [*_SPELLINGS])]
+    spelt = _SPELLINGS[
+        arguments.choice("spell_titles", "spelling", spelling, [*_SPELLINGS])
+    ]
     name = f"spell_titles {spelling}"
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         titled = world.kept.get(name)
         if titled is None:
-            titled = world.kept[name] = Changed(lambda item: _titled(item, spelt(item.title)))
+            titled = world.kept[name] = Changed(
+                lambda item: _titled(item, spelt(item.title)),
+            )
         changed = with_items(request, titled)
         if changed == request:
             raise NotApplicable("no title is written otherwise in this spelling")

@@ -2,7 +2,12 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, second_accounts
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 
 LEAST = 10
 """Interactions of a user who is split: with fewer, the halves say nothing."""
@@ -29,7 +34,9 @@ def split_user(users: int) -> Transformation:
     def training(dataset: Dataset, rng: Generator) -> Dataset:
         frame = dataset.interactions
         halves, known = second_accounts(dataset, many, rng, LEAST)
-        second = frame["user"].isin(halves) & (frame.groupby("user").cumcount() % 2 == 1)
+        second = frame["user"].isin(halves) & (
+            frame.groupby("user").cumcount() % 2 == 1
+        )
         moved = frame["user"].where(~second, frame["user"].map(halves))
         return dataset.replace(interactions=frame.assign(user=moved), users=known)
 

@@ -1,6 +1,8 @@
-"""Other candidates: as many items of the catalogue, none of them offered before or in the history.
+"""Other candidates: as many items of the catalogue, none of them offered before or in
+the history.
 
-It is not applicable if there are no candidates, or the catalogue has too few other items.
+It is not applicable if there are no candidates, or the catalogue has too few other
+items.
 
 Example:
     >>> request = Request("u", history=(), scale=Scale(), candidates=(Item("a"),), k=1)

@@ -1,11 +1,13 @@
 """Another user's history, for the same candidates.
 
-The donor is the one of `DONORS` randomly drawn users whose history overlaps least with the user's own. The follow-up
-has the latest items of the donor's history: as many as the user's own history has, or fewer, but at least half as many.
-Donor items among the candidates are left out first, because recommenders do not recommend items of the history. That
-alone would change the answer, even if the recommender ignored the taste.
+The donor is the one of `DONORS` randomly drawn users whose history overlaps least with
+the user's own. The follow-up has the latest items of the donor's history: as many as
+the user's own history has, or fewer, but at least half as many. Donor items among the
+candidates are left out first, because recommenders do not recommend items of the
+history. That alone would change the answer, even if the recommender ignored the taste.
 
-It is not applicable if the history is empty, or no known history of another user is long enough and different enough.
+It is not applicable if the history is empty, or no known history of another user is
+long enough and different enough.
 
 Example:
     >>> mine, theirs = (Rating(Item("a"), 5),), (Rating(Item("x"), 4), Rating(Item("y"), 1))
@@ -47,7 +49,9 @@ def swap_history(request: Request, rng: Generator, world: World) -> Request:
     least = MOST_OVERLAP
     for donor in islice(others, DONORS):
         latest = (
-            rating for rating in reversed(world.histories[donor]) if rating.item.id not in offered
+            rating
+            for rating in reversed(world.histories[donor])
+            if rating.item.id not in offered
         )
         history = tuple(islice(latest, len(request.history)))[::-1]
         # The scale may be one that another relation has changed.
@@ -58,5 +62,7 @@ def swap_history(request: Request, rng: Generator, world: World) -> Request:
         if overlap < least:
             best, least = history, overlap
     if not best:
-        raise NotApplicable("no other user has a history that is long and different enough")
+        raise NotApplicable(
+            "no other user has a history that is long and different enough",
+        )
     return request.replace(history=best)

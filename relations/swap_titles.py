@@ -1,7 +1,8 @@
 """Each item of a request with the title of another one.
 
-The titles of the history and of the candidates change places at random. It shows whether a recommender reads titles at
-all: one that knows items by their ids gives the same answer.
+The titles of the history and of the candidates change places at random. It shows
+whether a recommender reads titles at all: one that knows items by their ids gives the
+same answer.
 
 It is not applicable if all items have one title.
 
@@ -31,7 +32,8 @@ def swap_titles(request: Request, rng: Generator, world: World) -> Request:
     known = {item.id: item.title for item in items}
     if len(set(known.values())) < 2:
         raise NotApplicable("all items have one title")
-    # Each id gets the title of the next in a random cycle, so none keeps its own unless two share it.
+    # Each id gets the title of the next in a random cycle, so none keeps its own unless
+    # two share it.
     order = [ids[at] for at in rng.permutation(len(ids))]
     following = dict(zip(order, [*order[1:], order[0]], strict=True))
     return with_titles(request, lambda item: known[following[item.id]])

@@ -1,8 +1,9 @@
 """An instruction inside the title of one candidate.
 
-The text `instructions.title_injection` is appended to the title of one candidate, drawn at random but never the first. It keeps its
-id and its place, and nothing else changes. An oracle recognises it as the only candidate whose title
-differs between source and follow-up.
+The text `instructions.title_injection` is appended to the title of one candidate, drawn
+at random but never the first. It keeps its id and its place, and nothing else changes.
+An oracle recognises it as the only candidate whose title differs between source and
+follow-up.
 
 It is not applicable if there are no candidates, or fewer than two.
 

@@ -17,17 +17,22 @@ if TYPE_CHECKING:
 
     from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 
-Generator: TypeAlias = "numpy.random.Generator"  # numpy itself comes with the first test that draws
+Generator: TypeAlias = (
+    "numpy.random.Generator"  # numpy itself comes with the first test that draws
+)
 
 __all__ = ["Transformation"]
 
 Asked = Literal["together", "alone", "in one batch", "elsewhere", "afresh"]
-"""How calls are sent: in batches with those of other users, each by itself, all in one batch and in another order,
-from another process, which creates the recommender anew, or as usual but in this run, whatever earlier runs cached."""
+"""How calls are sent: in batches with those of other users, each by itself, all in one
+batch and in another order, from another process, which creates the recommender anew, or
+as usual but in this run, whatever earlier runs cached.
+"""
 
 Need = Literal["ratings", "candidates", "text", "fit"]
-"""What a request or a recommender must have: ratings in the history, candidates to choose from, a
-recommender that reads text, or one that is fitted to data."""
+"""What a request or a recommender must have: ratings in the history, candidates to
+choose from, a recommender that reads text, or one that is fitted to data.
+"""
 
 _ASPECTS: Mapping[frozenset[str], Aspect] = {
     frozenset({"scale", "history"}): "ratings",
@@ -62,36 +67,45 @@ class Transformation:
     """A named `(request, rng) -> request`.
 
     Attributes:
-        name: The call that creates it, ``scale_ratings(2)``; the same for equal arguments.
+        name: The call that creates it, ``scale_ratings(2)``; the same for equal
+            arguments.
         apply: Transforms a request. It draws only from the given generator and raises
             `NotApplicable` for requests that it cannot transform.
         promise: What must be true of the two answers, in one sentence.
         promises_change: Whether the promise is that the answers differ.
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
-        promised: What a recommender must promise, if not all do: see `requests.Promised`.
-        unless: What a recommender must not promise, one or several: who minds it may rightly answer otherwise.
+        promised: What a recommender must promise, if not all do: see
+            `requests.Promised`.
+        unless: What a recommender must not promise, one or several: who minds it may
+            rightly answer otherwise.
         origin: The paper or page it comes from.
-        same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
-            same request, asked twice, a relation.
-        may_keep: Whether an unchanged request is a valid follow-up. If not, the relation is not applicable to it.
+        same_seed: Whether the follow-up is asked anew with the seeds of the source.
+            This makes the same request, asked twice, a relation.
+        may_keep: Whether an unchanged request is a valid follow-up. If not, the
+            relation is not applicable to it.
         asked: How the follow-up is sent; see `Asked`.
-        before: Makes from the follow-up another request, which is sent right before it. Its answer
-            is discarded. Only for follow-ups that are sent alone.
-        training: Changes the data that the recommender is fitted to, ``(dataset, rng) -> dataset``, once for all users.
-            Both sides are then answered by fits with other seeds, see `pytest_recsys_mt.requests.design.Design.refits`. It
-            raises `NotApplicable` for data that it cannot change.
-        may_refuse: Whether a `fit` that raises keeps the promise too: the data are not valid.
-        aspect: What a recommender must read for the promise to say anything; see `requests.Aspect`. It follows
-            from `changes` unless it is given; see `aspect_of`. Of a relation with `promises_change`, it is what changes as
-            far as possible: such a relation shows whether a recommender reads the aspect at all. None
-            for relations on training data, and if other fields change.
+        before: Makes from the follow-up another request, which is sent right before it.
+            Its answer is discarded. Only for follow-ups that are sent alone.
+        training: Changes the data that the recommender is fitted to, ``(dataset, rng)
+            -> dataset``, once for all users. Both sides are then answered by fits with
+            other seeds, see `pytest_recsys_mt.requests.design.Design.refits`. It raises
+            `NotApplicable` for data that it cannot change.
+        may_refuse: Whether a `fit` that raises keeps the promise too: the data are not
+            valid.
+        aspect: What a recommender must read for the promise to say anything; see
+            `requests.Aspect`. It follows from `changes` unless it is given; see
+            `aspect_of`. Of a relation with `promises_change`, it is what changes as far
+            as possible: such a relation shows whether a recommender reads the aspect at
+            all. None for relations on training data, and if other fields change.
         window: How many of the latest items of a history are kept, if only they are.
     """
 
     name: str
     apply: Callable[[Request, Generator, World], Request] = field(
-        default=unchanged, repr=False, compare=False
+        default=unchanged,
+        repr=False,
+        compare=False,
     )
     promise: str = ""
     promises_change: bool = field(default=False, kw_only=True)
@@ -104,10 +118,14 @@ class Transformation:
     may_keep: bool = False
     asked: Asked = "together"
     before: Callable[[Request, Generator, World], Request] | None = field(
-        default=None, repr=False, compare=False
+        default=None,
+        repr=False,
+        compare=False,
     )
     training: Callable[[Dataset, Generator], Dataset | Renamed] | None = field(
-        default=None, repr=False, compare=False
+        default=None,
+        repr=False,
+        compare=False,
     )
     may_refuse: bool = False
     aspect: Aspect | None = field(default=None, kw_only=True)
@@ -119,13 +137,13 @@ class Transformation:
             raise RelationError(
                 f"{self.name}: it changes nothing; give apply=, a function of (request, rng, world) that "
                 f"returns the changed request, or training=, one of (dataset, rng) that returns the "
-                f"changed data"
+                f"changed data",
             )
         if self.training is not None and "fit" not in self.needs:
             object.__setattr__(self, "needs", self.needs | {"fit"})
         if self.before is not None and self.asked == "together":
             raise RelationError(
-                f"{self.name}: before= needs calls that are sent one by one; add asked='alone'"
+                f"{self.name}: before= needs calls that are sent one by one; add asked='alone'",
             )
         choice(self.name, "asked", self.asked, get_args(Asked))
         for need in self.needs:
@@ -141,13 +159,15 @@ class Transformation:
         object.__setattr__(self, "unless", unless)
 
     def declaration(self, *, wants_change: bool) -> str:
-        """What a recommender declares that rightly breaks a promise about this change, as Python writes it.
+        """What a recommender declares that rightly breaks a promise about this change,
+        as Python writes it.
 
         Args:
             wants_change: Whether the promise is that the answers differ.
 
         Returns:
-            Such as ``ignores = ("ratings",)``; empty if nothing that it may declare excuses it.
+            Such as ``ignores = ("ratings",)``; empty if nothing that it may declare
+            excuses it.
         """
         if self.unless:
             return f'promises = ("{next(iter(self.unless))}",)'
@@ -160,13 +180,18 @@ class Transformation:
         return ""
 
     def __call__(
-        self, request: Request | None = None, rng: Generator | None = None, world: World = NO_WORLD
+        self,
+        request: Request | None = None,
+        rng: Generator | None = None,
+        world: World = NO_WORLD,
     ) -> Request:
-        """The follow-up request, or `NotApplicable` if the request lacks what the transformation needs."""
+        """The follow-up request, or `NotApplicable` if the
+        request lacks what the transformation needs.
+        """
         if request is None or rng is None:
             raise TypeError(
                 f"{self.name} is a transformation already and needs a request and a generator of random "
-                f"numbers to be called; write {self.name} without ()"
+                f"numbers to be called; write {self.name} without ()",
             )
         return self.apply(request, rng, world)
 
@@ -178,33 +203,54 @@ def built_in(
     needs: Collection[Need] | None = None,
     **facts: Any,
 ) -> Transformation:
-    """A transformation of this package, by the `call` that creates it: a name, or what `call_name` takes.
+    """A transformation of this package, by the `call` that creates it: a name, or what
+    `call_name` takes.
 
-    It comes from this project, and needs what a change of its fields needs, unless it says otherwise.
+    It comes from this project, and needs what a change of its fields needs, unless it
+    says otherwise.
     """
     if needs is None:
         needs = {_NEEDED[field] for field in changes if field in _NEEDED}
     name = call if isinstance(call, str) else call_name(*call)
     facts.setdefault("origin", HOUSE)
-    return Transformation(name, changes=frozenset(changes), needs=frozenset(needs), **facts)
+    return Transformation(
+        name,
+        changes=frozenset(changes),
+        needs=frozenset(needs),
+        **facts,
+    )
 
 
 def transformation(
-    of: Literal["apply", "training"] = "apply", **facts: Any
+    of: Literal["apply", "training"] = "apply",
+    **facts: Any,
 ) -> Callable[[Callable[..., Any]], Transformation]:
-    """Make of a function the `built_in` transformation of its name, with these facts; it is the one called `of`."""
+    """Make of a function the `built_in` transformation of its name, with these facts;
+    it is the one called `of`.
+    """
     return lambda function: built_in(function.__name__, **(facts | {of: function}))
 
 
 def prompt_edit(
-    call: str | tuple[Any, ...], edit: Callable[[Generator], Edit], promise: str, origin: str
+    call: str | tuple[Any, ...],
+    edit: Callable[[Generator], Edit],
+    promise: str,
+    origin: str,
 ) -> Transformation:
-    """A transformation that changes the text of prompts alone: `edit` draws how, anew for each request."""
+    """A transformation that changes the text of prompts alone:
+    `edit` draws how, anew for each request.
+    """
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         return request.replace(edits=(*request.edits, edit(rng)))
 
-    return built_in(call, promise=promise, apply=apply, changes={"edits"}, origin=origin)
+    return built_in(
+        call,
+        promise=promise,
+        apply=apply,
+        changes={"edits"},
+        origin=origin,
+    )
 
 
 Relation = Transformation | Callable[..., Transformation]
@@ -216,13 +262,18 @@ _USUAL: dict[Callable[..., Transformation], list[Callable[[], Transformation]]] 
 
 
 def usual(*arguments: Any, **keywords: Any) -> Callable[[Function], Function]:
-    """Declare arguments that a relation usually has; repeat it for further ones, the first is shown.
+    """Declare arguments that a relation usually has; repeat it for further ones, the
+    first is shown.
 
-    The documentation, `pytest_recsys_mt.strategies` and the tests of all relations use them.
+    The documentation, `pytest_recsys_mt.strategies` and the tests of all relations use
+    them.
     """
 
     def declare(function: Function) -> Function:
-        _USUAL.setdefault(function, []).insert(0, partial(function, *arguments, **keywords))
+        _USUAL.setdefault(function, []).insert(
+            0,
+            partial(function, *arguments, **keywords),
+        )
         return function
 
     return declare
@@ -236,14 +287,20 @@ def usual_of(relation: Relation) -> tuple[Transformation, ...]:
 
 
 def aspect_of(changed: Collection[str]) -> Aspect | None:
-    """What a change of some fields of a request is about; None if that is not one thing."""
+    """What a change of some fields of a request is
+    about; None if that is not one thing.
+    """
     return _ASPECTS.get(frozenset(changed))
 
 
 def call_name(function: str, *positional: Any, **keywords: Any) -> str:
     """The call as text, ``typos(0.1)``, without keywords that are False."""
     parts = [_plain(value) for value in positional]
-    parts += [f"{key}={_plain(value)}" for key, value in keywords.items() if value is not False]
+    parts += [
+        f"{key}={_plain(value)}"
+        for key, value in keywords.items()
+        if value is not False
+    ]
     return f"{function}({', '.join(parts)})"
 
 

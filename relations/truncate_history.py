@@ -2,7 +2,12 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -14,8 +19,8 @@ def truncate_history(n: int) -> Transformation:
     It is not applicable if the history has at most `n` items.
 
     Source:
-        This project; the metamorphic paper varies the length of the history in its randomness
-        control (section 4.2, Table 3 of https://arxiv.org/abs/2411.12121).
+        This project; the metamorphic paper varies the length of the history in its
+        randomness control (section 4.2, Table 3 of https://arxiv.org/abs/2411.12121).
 
     Example:
         >>> history = tuple(Rating(Item(name), 4) for name in "abcd")

@@ -14,7 +14,9 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 @dataclass(frozen=True)
 class Typos:
-    """Make one typo in each word of four or more letters with probability `rate`, at least once."""
+    """Make one typo in each word of four or more letters
+    with probability `rate`, at least once.
+    """
 
     rate: float
     seed: int
@@ -38,7 +40,9 @@ def _slip(word: str, draws: random.Random) -> str:
 def typos(rate: float = 0.1) -> Transformation:
     """Make typos in the longer words of the prompt: swap, drop or double a letter.
 
-    Each word of four or more letters gets one with probability `rate`, in (0, 1], and at least one word does. First and last letters and words of up to three letters stay, so a person can still read every word.
+    Each word of four or more letters gets one with probability `rate`, in (0, 1], and
+    at least one word does. First and last letters and words of up to three letters
+    stay, so a person can still read every word.
 
     It is not applicable to recommenders that read no text.
 

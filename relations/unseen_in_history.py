@@ -1,7 +1,8 @@
 """The history contains an item that the training data never named.
 
-It is drawn from no catalogue: its id is new. It stands before the latest item, with its time, and has the middle of
-the scale as its rating. The recommender can know nothing of it, so it says nothing.
+It is drawn from no catalogue: its id is new. It stands before the latest item, with its
+time, and has the middle of the scale as its rating. The recommender can know nothing of
+it, so it says nothing.
 
 It is not applicable if the history is empty.
 

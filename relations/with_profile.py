@@ -6,7 +6,12 @@ from copy import copy
 from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.relations.transformation import (
+    Generator,
+    Transformation,
+    built_in,
+    usual,
+)
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
 
@@ -29,14 +34,19 @@ class Everybody(Mapping[str, str]):
 
 @usual(Everybody("Watches comedies and light thrillers."))
 @usual(Everybody("Likes slow films, and whatever was made before 1970."), history=False)
-def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
-    """Add the description of the user in `profiles` to the prompt, with or without the `history` that it is written from.
+def with_profile(
+    profiles: Mapping[str, str],
+    *,
+    history: bool = True,
+) -> Transformation:
+    """Add the description of the user in `profiles` to the prompt, with or without the
+    `history` that it is written from.
 
     It is not applicable to a user without a description.
 
     Source:
-        The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331, which
-        compares the history, the profile, and both.
+        The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331,
+        which compares the history, the profile, and both.
 
     Example:
         >>> request = Request("u", (Rating(Item("a"), 5),), Scale(), candidates=None, k=5)

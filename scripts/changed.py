@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Print the folders and files of tests that a change concerns; `scripts/test --changed` runs them.
+"""Print the folders and files of tests that a change concerns; `scripts/test --changed`
+runs them.
 
     python scripts/changed.py [REF]
 
-The change is what differs from REF (default: HEAD, or the commit before it if nothing differs), with files that git does
-not know yet. A changed module concerns the tests of its room and of the rooms that import it, by the table of
-`tests/house/test_layers.py`; a changed page those that run pages; a changed test itself. `tests/house` always runs. What
-starts whole programs (tests/plugin, tests/suites) is left out unless its room is changed: CI runs all.
+The change is what differs from REF (default: HEAD, or the commit before it if nothing
+differs), with files that git does not know yet. A changed module concerns the tests of
+its room and of the rooms that import it, by the table of `tests/house/test_layers.py`;
+a changed page those that run pages; a changed test itself. `tests/house` always runs.
+What starts whole programs (tests/plugin, tests/suites) is left out unless its room is
+changed: CI runs all.
 """
 
 import subprocess
@@ -41,7 +44,10 @@ def main(arguments: list[str]) -> None:
 
 def changed(reference: str) -> list[str]:
     """The files that differ from a commit, and new ones."""
-    files = [*_git("diff", "--name-only", reference), *_git("ls-files", "-o", "--exclude-standard")]
+    files = [
+        *_git("diff", "--name-only", reference),
+        *_git("ls-files", "-o", "--exclude-standard"),
+    ]
     return files or _git("diff", "--name-only", f"{reference}~1")
 
 
@@ -61,10 +67,17 @@ def _concerned_by(file: PurePosixPath) -> set[str]:
         is_test = file.name.startswith("test_")
         return {str(file) if is_test else str(file.parent)} - {"tests"}
     if top == "docs" or file.name == "README.md":
-        return {"tests/journeys/test_pages.py", "tests/ci/test_docs_site.py", "tests/guide"}
+        return {
+            "tests/journeys/test_pages.py",
+            "tests/ci/test_docs_site.py",
+            "tests/guide",
+        }
     if top == "suites":
         return {"tests/suites"}
-    if top in ("pytest_recsys_mt", "oracles", "relations") and file.suffix in (".py", ".toml"):
+    if top in ("pytest_recsys_mt", "oracles", "relations") and file.suffix in (
+        ".py",
+        ".toml",
+    ):
         room = room_of(ROOT / file)
         above = {each for each, below in ROOMS.items() if room in below} - {"plugin"}
         return {f"tests/{folder}" for folder in (room, *above, *BESIDE.get(room, ()))}
@@ -76,7 +89,13 @@ def _parents(path: str) -> set[str]:
 
 
 def _git(*arguments: str) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout.split()
 
 

@@ -1,12 +1,15 @@
-"""Write the pages of the documentation that are made from the code, into docs/reference.
+"""Write the pages of the documentation that are made from the code, into
+docs/reference.
 
     python scripts/docs_pages.py
 
-The pages are committed: run this after a change of what they tell. `scripts/docs` does it before it builds the site.
-The core installation is enough. The text is the same on every machine and every Python.
+The pages are committed: run this after a change of what they tell. `scripts/docs` does
+it before it builds the site. The core installation is enough. The text is the same on
+every machine and every Python.
 
-The pages are every relation with what it promises and an example request before and after, every oracle with its
-docstring, every option, every built-in recommender, the adapters to libraries, every format of data, and SECURITY.md.
+The pages are every relation with what it promises and an example request before and
+after, every oracle with its docstring, every option, every built-in recommender, the
+adapters to libraries, every format of data, and SECURITY.md.
 """
 
 import ast
@@ -38,7 +41,9 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
-SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
+SECTION = re.compile(
+    r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$",
+)
 MOST_LINES = 40
 BAR = r"\|"  # in a cell of a table
 WIDTH = 96
@@ -127,7 +132,9 @@ def options_page() -> Iterator[str]:
     )
     yield "| command line | ini file | |\n|---|---|---|"
     for option in every_option():
-        switch = f"{option.switch}={option.metavar}" if option.metavar else option.switch
+        switch = (
+            f"{option.switch}={option.metavar}" if option.metavar else option.switch
+        )
         places = (switch * (not option.settled), option.dest * option.in_ini)
         shown_at = (f"`{place}`" if place else "–" for place in places)
         yield f"| {' | '.join(text.replace('|', BAR) for text in (*shown_at, option.help))} |"
@@ -140,14 +147,19 @@ def built_in_page() -> Iterator[str]:
     for name, place in {**BUILT_IN, **TRAINED}.items():
         module, _, kind = f"{pytest_recsys_mt.__name__}.{place}".partition(":")
         told = " ".join(
-            (ast.get_docstring(_class(module, kind)) or "").partition("\n\n")[0].split()
+            (ast.get_docstring(_class(module, kind)) or "")
+            .partition("\n\n")[0]
+            .split(),
         )
-        given = [f"`{one}={default}`" for one, default in parameters(module, kind).items()]
+        given = [
+            f"`{one}={default}`" for one, default in parameters(module, kind).items()
+        ]
         yield f"| `{name}` | {told} | {', '.join(given)} |"
 
 
 def parameters(module: str, kind: str) -> dict[str, object]:
-    """The fields of a dataclass of the package, inherited ones too, with their defaults.
+    """The fields of a dataclass of the package, inherited ones too, with their
+    defaults.
 
     The files are read, not imported: trained recommenders import PyTorch.
     """
@@ -165,13 +177,17 @@ def parameters(module: str, kind: str) -> dict[str, object]:
 
 def _class(module: str, name: str) -> ast.ClassDef:
     (found,) = (
-        each for each in _tree(module).body if isinstance(each, ast.ClassDef) and each.name == name
+        each
+        for each in _tree(module).body
+        if isinstance(each, ast.ClassDef) and each.name == name
     )
     return found
 
 
 def _home(module: str, name: str) -> str | None:
-    """The module of the package that defines what `module` calls `name`; None if it is of elsewhere."""
+    """The module of the package that defines what `module`
+    calls `name`; None if it is of elsewhere.
+    """
     for line in _tree(module).body:
         match line:
             case ast.ClassDef(name=own) if own == name:
@@ -221,7 +237,9 @@ def described(found: object) -> Iterator[str]:
 
 
 def _section(name: str, lines: list[str]) -> Iterator[str]:
-    text = inspect.cleandoc("\n".join(["", *lines])) if name else "\n".join(lines).strip()
+    text = (
+        inspect.cleandoc("\n".join(["", *lines])) if name else "\n".join(lines).strip()
+    )
     if not text:
         return
     fenced = r"(?m)^(>>> .*(?:\n.+)*)"  # a session, up to the next empty line
@@ -240,26 +258,44 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
 
 
 def _signature(name: str, found: Callable[..., Any]) -> str:
-    """A signature on one line, or with a line for each argument; names stand without their modules."""
+    """A signature on one line, or with a line for each
+    argument; names stand without their modules.
+    """
     names = vars(sys.modules[found.__module__])
     called = inspect.signature(found)
-    returned = "" if inspect.isclass(found) else f" -> {_type(called.return_annotation, names)}"
+    returned = (
+        ""
+        if inspect.isclass(found)
+        else f" -> {_type(called.return_annotation, names)}"
+    )
     entries = list[str]()
     for one in called.parameters.values():
         if one.kind is one.KEYWORD_ONLY and "*" not in entries:
             entries.append("*")
-        default = "..." if inspect.isfunction(one.default) else repr(one.default).replace("'", '"')
+        default = (
+            "..."
+            if inspect.isfunction(one.default)
+            else repr(one.default).replace("'", '"')
+        )
         entry = f"{one.name}: {_type(one.annotation, names)}"
         entries.append(entry if one.default is one.empty else f"{entry} = {default}")
     line = f"{name}({', '.join(entries)}){returned}"
     if len(line) <= WIDTH:
         return line
-    return "\n".join([f"{name}(", *(f"    {entry}," for entry in entries), f"){returned}"])
+    return "\n".join(
+        [f"{name}(", *(f"    {entry}," for entry in entries), f"){returned}"],
+    )
 
 
 def _type(annotation: object, names: Mapping[str, object]) -> str:
-    """An annotation as it is read: without modules, and with the values of a `Literal` that has a name."""
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    """An annotation as it is read: without modules, and with
+    the values of a `Literal` that has a name.
+    """
+    text = (
+        annotation
+        if isinstance(annotation, str)
+        else inspect.formatannotation(annotation)
+    )
     text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
 
     def spelt(word: re.Match[str]) -> str:
@@ -294,7 +330,11 @@ def difference(transformation: Transformation) -> str:
     return why
 
 
-def _difference(transformation: Transformation, request: Request, changed: Request) -> str:
+def _difference(
+    transformation: Transformation,
+    request: Request,
+    changed: Request,
+) -> str:
     before, after = shown(request), shown(changed)
     lines = [line for line in difflib.ndiff(before, after) if not line.startswith("?")]
     if before == after:

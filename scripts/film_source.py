@@ -1,8 +1,9 @@
 """The table of film facts from which the package's own files are made.
 
-It is ``movies.db`` of the package ``bokeh_sampledata`` 2026.1: 17,472 films, retrieved from Wikidata on
-18 October 2026 (CC0; the package says so in ``licenses/datasets.json``). Older versions hold another
-table, from OMDb (CC BY-NC 4.0), which must not be shipped; so the file is known by its digest.
+It is ``movies.db`` of the package ``bokeh_sampledata`` 2026.1: 17,472 films, retrieved
+from Wikidata on 18 October 2026 (CC0; the package says so in
+``licenses/datasets.json``). Older versions hold another table, from OMDb (CC BY-NC
+4.0), which must not be shipped; so the file is known by its digest.
 """
 
 import hashlib
@@ -25,7 +26,10 @@ def rows(query: str) -> list[tuple[Any, ...]]:
     """
     package = find_spec("bokeh_sampledata")
     if package is None or package.origin is None:
-        raise ModuleNotFoundError("no package bokeh_sampledata", name="bokeh_sampledata")
+        raise ModuleNotFoundError(
+            "no package bokeh_sampledata",
+            name="bokeh_sampledata",
+        )
     path = Path(package.origin).with_name("_data") / "movies.db"
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
         raise ValueError(f"{str(path)!r} is not the CC0 table of Wikidata; {INSTALL}")

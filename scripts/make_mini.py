@@ -1,7 +1,8 @@
-"""Makes the embedded dataset ``mini``: real films (mini/films.py), simulated users (mini/users.py).
+"""Makes the embedded dataset ``mini``: real films (mini/films.py), simulated users
+(mini/users.py).
 
-    python scripts/make_mini.py --check     # 0 if the files of the package are what this makes
-    python scripts/make_mini.py --write     # writes them
+    python scripts/make_mini.py --check     # 0 if the files of the package are what
+    this makes python scripts/make_mini.py --write     # writes them
 
 `film_source` says where the facts come from, and how to install them.
 """
@@ -46,7 +47,8 @@ def make() -> dict[str, str]:
     ]
     return {
         "mini-items.csv": as_csv(
-            ["item", "imdb", "title", "year", "genres", "directors", "cast", "logline"], items
+            ["item", "imdb", "title", "year", "genres", "directors", "cast", "logline"],
+            items,
         ),
         "mini-users.csv": as_csv(["user", "age", "occupation"], users),
         "mini-ratings.csv": as_csv(["user", "item", "rating", "timestamp"], ratings),
@@ -66,7 +68,8 @@ def differences(made: dict[str, str]) -> list[str]:
             continue
         pairs = enumerate(zip_longest(stands.splitlines(), text.splitlines()), 1)
         line, (old, new) = next(
-            ((line, pair) for line, pair in pairs if pair[0] != pair[1]), (0, ("", "line ends"))
+            ((line, pair) for line, pair in pairs if pair[0] != pair[1]),
+            (0, ("", "line ends")),
         )
         found.append(f"{name}:{line}: has {old!r}, made {new!r}")
     return found
@@ -76,7 +79,11 @@ def main() -> int:
     """Check or write the files."""
     parser = argparse.ArgumentParser(description="Make the embedded dataset mini.")
     action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--check", action="store_true", help="compare with the files; 1 if not")
+    action.add_argument(
+        "--check",
+        action="store_true",
+        help="compare with the files; 1 if not",
+    )
     action.add_argument("--write", action="store_true", help="write the files")
     check = parser.parse_args().check
     try:

@@ -1,1 +1,3 @@
-"""The suites: benchmark tasks and relations as tests, each folder with its own thresholds."""
+"""The suites: benchmark tasks and relations as tests,
+each folder with its own thresholds.
+"""

@@ -21,5 +21,9 @@ def need(*packages: str) -> None:
     for package in packages:
         if find_spec(package) is None:
             extra = EXTRAS.get(package)
-            command = f"pip install 'pytest-recsys-mt[{extra}]'" if extra else "scripts/setup --dev"
+            command = (
+                f"pip install 'pytest-recsys-mt[{extra}]'"
+                if extra
+                else "scripts/setup --dev"
+            )
             pytest.skip(f"needs {package}: {command}", allow_module_level=True)

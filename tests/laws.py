@@ -13,9 +13,12 @@ Test = Callable[..., None]
 
 
 def over(
-    names: str, cases: Iterable[Any], ids: Callable[[Any], object] = repr
+    names: str,
+    cases: Iterable[Any],
+    ids: Callable[[Any], object] = repr,
 ) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize`, in one test: a thousand tests of a millisecond cost seconds of their own.
+    """As `pytest.mark.parametrize`, in one test: a thousand tests of a millisecond cost
+    seconds of their own.
 
     Args:
         names: Of the arguments, with commas between.
@@ -46,7 +49,9 @@ def over(
                 raise ExceptionGroup(f"{len(broken)} of {len(held)} cases", broken)
 
         signature = inspect.signature(law)
-        left = [each for name, each in signature.parameters.items() if name not in wanted]
+        left = [
+            each for name, each in signature.parameters.items() if name not in wanted
+        ]
         test.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
         test.pytestmark = getattr(law, "pytestmark", [])  # type: ignore[attr-defined]
         return test

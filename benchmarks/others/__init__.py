@@ -1,1 +1,3 @@
-"""One experiment in other tools: each file runs in an environment that has its tool alone."""
+"""One experiment in other tools: each file runs in an
+environment that has its tool alone.
+"""

@@ -1,8 +1,9 @@
-"""The recommender of docs/measured/other-tools.md, in plain Python, so that every tool's environment can import it.
+"""The recommender of docs/measured/other-tools.md, in plain Python, so that every
+tool's environment can import it.
 
-An item-kNN on 300 made-up users and 60 items ranks 20 candidates and answers with ten. *exact* is deterministic. *noisy*
-adds noise of a standard deviation of 0.15 to each score of each answer. *biased* adds the same noise, and a bonus for
-early candidates.
+An item-kNN on 300 made-up users and 60 items ranks 20 candidates and answers with ten.
+*exact* is deterministic. *noisy* adds noise of a standard deviation of 0.15 to each
+score of each answer. *biased* adds the same noise, and a bonus for early candidates.
 """
 
 import math
@@ -46,7 +47,9 @@ class Shop:
         both: Counter[tuple[int, int]] = Counter()
         for history in self.histories:
             counts.update(history)
-            both.update((one, other) for one in history for other in history if one != other)
+            both.update(
+                (one, other) for one in history for other in history if one != other
+            )
         return {
             pair: number / math.sqrt(counts[pair[0]] * counts[pair[1]])
             for pair, number in both.items()
@@ -56,10 +59,15 @@ class Shop:
         """The ids of ten candidates, best first."""
         return self.rank(self.histories[user], candidates)
 
-    def rank(self, history: Sequence[int], candidates: Sequence[int]) -> tuple[int, ...]:
+    def rank(
+        self,
+        history: Sequence[int],
+        candidates: Sequence[int],
+    ) -> tuple[int, ...]:
         """The same for any history."""
         sums = [
-            sum(self.similarity.get((each, item), 0) for each in history) for item in candidates
+            sum(self.similarity.get((each, item), 0) for each in history)
+            for item in candidates
         ]
         low, high = min(sums), max(sums)
         scores = [(each - low) / (high - low or 1) for each in sums]
@@ -67,8 +75,13 @@ class Shop:
             scores = [each + self.draw.gauss(0, NOISE) for each in scores]
         if self.kind == "biased":
             last = max(1, len(scores) - 1)
-            scores = [each + BONUS * (1 - place / last) for place, each in enumerate(scores)]
-        ranked = sorted(zip(scores, candidates, strict=True), key=lambda each: (-each[0], each[1]))
+            scores = [
+                each + BONUS * (1 - place / last) for place, each in enumerate(scores)
+            ]
+        ranked = sorted(
+            zip(scores, candidates, strict=True),
+            key=lambda each: (-each[0], each[1]),
+        )
         return tuple(item for _, item in ranked[:K])
 
 

@@ -1,4 +1,5 @@
-"""gemtest: one relation by equality and one by "7 of 10 agree", each a test for each of 40 users.
+"""gemtest: one relation by equality and one by "7 of 10 agree", each a test for each of
+40 users.
 
 All runs are in one session of pytest, because gemtest takes seconds to start.
 """
@@ -67,7 +68,9 @@ def test_order(case):
 @functools.cache
 def failures() -> Counter[tuple[str, str, int]]:
     """How many users fail, by relation, kind and seed."""
-    asked = [(kind, 0) for kind in KINDS] + [("noisy", seed) for seed in range(1, SEEDS)]
+    asked = [(kind, 0) for kind in KINDS] + [
+        ("noisy", seed) for seed in range(1, SEEDS)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "test_order.py").write_text(CASES, encoding="utf-8")
         notes = Path(folder, "notes")
@@ -80,9 +83,16 @@ def failures() -> Counter[tuple[str, str, int]]:
             [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", folder],
             env={**os.environ, **given}, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        rows = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
-    failed = Counter((name, kind, seed) for name, kind, seed, agree in rows if not agree)
-    if len(rows) != 80 * len(asked) or f"{sum(failed.values())} failed" not in done.stdout:
+        rows = [
+            json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()
+        ]
+    failed = Counter(
+        (name, kind, seed) for name, kind, seed, agree in rows if not agree
+    )
+    if (
+        len(rows) != 80 * len(asked)
+        or f"{sum(failed.values())} failed" not in done.stdout
+    ):
         raise RuntimeError(done.stdout + done.stderr)
     return failed
 
@@ -90,4 +100,6 @@ def failures() -> Counter[tuple[str, str, int]]:
 def ask(kind: str, seed: int) -> dict[str, Any]:
     """Of 40 tests, with each relation, how many failed."""
     numbers = {name: failures()[name, kind, seed] for name in ("equality", "7 of 10")}
-    return {name: {"red": number > 0, "users": number} for name, number in numbers.items()}
+    return {
+        name: {"red": number > 0, "users": number} for name, number in numbers.items()
+    }

@@ -1,7 +1,9 @@
-"""muteval: its fault `shuffle_context` in a recommender whose candidates are the documents, with "7 of 10 agree" as check.
+"""muteval: its fault `shuffle_context` in a recommender whose candidates are the
+documents, with "7 of 10 agree" as check.
 
-A killed fault says that the check fails after the candidates were reversed, in the majority of five runs, and does not
-before. The context holds places, because all users share it. A baseline that fails in a case gives no score.
+A killed fault says that the check fails after the candidates were reversed, in the
+majority of five runs, and does not before. The context holds places, because all users
+share it. A baseline that fails in a case gives no score.
 """
 
 import json
@@ -23,11 +25,25 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
     def agree(output: str, case: dict[str, Any]) -> bool:
         return bool(shared(json.loads(output), case["first"]) >= 7)
 
-    cases = [{"user": user, "first": shop.recommend(user, shop.offers[user])} for user in range(40)]
+    cases = [
+        {"user": user, "first": shop.recommend(user, shop.offers[user])}
+        for user in range(40)
+    ]
     system = System(context=tuple(str(place) for place in range(OFFERED)))
     config = MutEvalConfig(
-        system=system, cases=cases, run=run, evals=[agree], runs_per_mutant=5, baseline_runs=5
+        system=system,
+        cases=cases,
+        run=run,
+        evals=[agree],
+        runs_per_mutant=5,
+        baseline_runs=5,
     )
     result = run_mutation_testing(config, operators=["shuffle_context"])
     killed = [outcome.killed for outcome in result.outcomes]
-    return {"shuffle_context": {"red": any(killed), "status": str(result.status), "killed": killed}}
+    return {
+        "shuffle_context": {
+            "red": any(killed),
+            "status": str(result.status),
+            "killed": killed,
+        },
+    }

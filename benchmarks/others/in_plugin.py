@@ -1,4 +1,6 @@
-"""This plugin: `same_ranking` by overlap under `shuffle_candidates` with a margin of 0.05, on the histories as data."""
+"""This plugin: `same_ranking` by overlap under `shuffle_candidates` with a margin of
+0.05, on the histories as data.
+"""
 
 import json
 import os
@@ -29,9 +31,14 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
         folder = Path(name)
         (folder / "test_order.py").write_text(TEST, encoding="utf-8")
         rows = [
-            f"{user},{item}" for user, had in enumerate(Shop("exact").histories) for item in had
+            f"{user},{item}"
+            for user, had in enumerate(Shop("exact").histories)
+            for item in had
         ]
-        (folder / "sales.csv").write_text("\n".join(["user,item", *rows]), encoding="utf-8")
+        (folder / "sales.csv").write_text(
+            "\n".join(["user,item", *rows]),
+            encoding="utf-8",
+        )
         done = subprocess.run(
             [
                 sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_order.py",
@@ -46,5 +53,9 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
         record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     (row,) = record["results"]
     return {
-        "verdict": {"red": row["status"] != "holds", "status": row["status"], "users": row["users"]}
+        "verdict": {
+            "red": row["status"] != "holds",
+            "status": row["status"],
+            "users": row["users"],
+        },
     }

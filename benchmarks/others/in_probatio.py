@@ -1,4 +1,5 @@
-"""probatio-llm: `order_invariant` of 40 cases that pass if the user's five best of the exact list are in the answer.
+"""probatio-llm: `order_invariant` of 40 cases that pass if the user's five best of the
+exact list are in the answer.
 
 Its relation compares whether a case passes before and after a shuffle, not two answers.
 """
@@ -49,7 +50,10 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
                 "assertions": [{"type": "contains", "all": [f"item{item:02}" for item in best]}],
             }  # fmt: skip
             # JSON is YAML.
-            Path(folder, "cases", f"{user:02}.yaml").write_text(json.dumps(case), encoding="utf-8")
+            Path(folder, "cases", f"{user:02}.yaml").write_text(
+                json.dumps(case),
+                encoding="utf-8",
+            )
         here = str(Path(__file__).parent)
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "--tb=no", "--runs=5", "-p", "no:cacheprovider", folder],
@@ -62,6 +66,6 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
     failed = re.search(r"(\d+) failed", done.stdout)
     return {
         "relation": {
-            "red": False, "violations": int(row[1]), "of": int(row[2]), "failed": int(failed[1]) if failed else 0
-        }
+            "red": False, "violations": int(row[1]), "of": int(row[2]), "failed": int(failed[1]) if failed else 0,
+        },
     }  # fmt: skip

@@ -1,7 +1,8 @@
-"""wobbly: `order_invariant` for each of 40 users, with its own assertion for picks and with that for texts.
+"""wobbly: `order_invariant` for each of 40 users, with its own assertion for picks and
+with that for texts.
 
-The second takes a list as the vector of what is in it: then a list after a shuffle may be as far from the lists before as
-these are from each other.
+The second takes a list as the vector of what is in it: then a list after a shuffle may
+be as far from the lists before as these are from each other.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ def ask(kind: str, seed: int) -> dict[str, Any]:
             for user in range(40)
         ]
         broke = sum(report.broke for report in reports)
-        samples = sum(stat.violations for report in reports for stat in report.relation_stats)
+        samples = sum(
+            stat.violations for report in reports for stat in report.relation_stats
+        )
         found[name] = {"red": broke > 0, "users": broke, "samples": samples}
     return found

@@ -1,4 +1,6 @@
-"""The recommender of the experiment for this plugin: its requests' histories are those of the made-up users."""
+"""The recommender of the experiment for this plugin: its
+requests' histories are those of the made-up users.
+"""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +24,9 @@ class Asked:
             raise NotApplicable("it ranks candidates only")
         history = [int(rating.item.id) for rating in request.history]
         offered = [int(item.id) for item in request.candidates]
-        return Recommendation(tuple(map(str, self.shop.rank(history, offered)[: request.k])))
+        return Recommendation(
+            tuple(map(str, self.shop.rank(history, offered)[: request.k])),
+        )
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
         """One list a request."""

@@ -1,4 +1,6 @@
-"""Recommenders whose faults are known: sound ones, and ones with a single planted fault each."""
+"""Recommenders whose faults are known: sound ones, and
+ones with a single planted fault each.
+"""
 
 from benchmarks.zoo.members import DOSES, FAULTY, MEMBERS, SOUND, Member
 

@@ -32,7 +32,9 @@ class MindsTheScale(Sound):
 
 
 class MindsTheOffset(Sound):
-    """Knows how long the scale is, and takes it to begin at a quarter of that, as 1 to 5 does."""
+    """Knows how long the scale is, and takes it to begin at
+    a quarter of that, as 1 to 5 does.
+    """
 
     def weight(self, rating: Rating, scale: Scale) -> float:
         """See `Sound`."""
@@ -67,7 +69,7 @@ class NeverForgets(Sound):
                 each.replace(history=told.history, scale=told.scale)
                 for each in requests
                 for told in [self._told[each.user]]
-            ]
+            ],
         )
 
 
@@ -97,7 +99,8 @@ class FirstCandidatesFirst(Sound):
     """Prefers candidates that stand early in the request.
 
     Args:
-        strength: How much better the first is taken to be than the last, in standard deviations of the utility.
+        strength: How much better the first is taken to be than the last, in standard
+            deviations of the utility.
     """
 
     def __init__(self, strength: float, temperature: float = 0.3) -> None:
@@ -108,7 +111,9 @@ class FirstCandidatesFirst(Sound):
         """See `Sound`."""
         place = positions(request.candidates or ())
         last = max(len(place) - 1, 1)
-        return np.array([self.strength * (1 - place.get(item, 0) / last) for item in offered])
+        return np.array(
+            [self.strength * (1 - place.get(item, 0) / last) for item in offered],
+        )
 
 
 class AlwaysCandidateOne(Sound):
@@ -127,7 +132,9 @@ class TiesByOrder(Sound):
 
     def ranked(self, request: Request) -> tuple[str, ...]:
         """See `Sound`."""
-        offered = [item.id for item in request.candidates or ()] or self.offered(request)
+        offered = [item.id for item in request.candidates or ()] or self.offered(
+            request,
+        )
         utility = self.utility(request)[[self.taste.place[item] for item in offered]]
         noise = self.draw(request).gumbel(size=len(offered)) * self.temperature
         grade = np.digitize(utility + noise, (-0.5, 0.5))
@@ -168,7 +175,9 @@ class ConstantAnswer(Sound):
 
 
 class EclipsedByAStray(Sound):
-    """Takes the one film that is least like the others of a history for the whole taste."""
+    """Takes the one film that is least like the others
+    of a history for the whole taste.
+    """
 
     def read(self, history: tuple[Rating, ...]) -> tuple[Rating, ...]:
         """See `Sound`."""
@@ -239,11 +248,15 @@ class CannotKeepStill(Unseeded):
 
 
 class ReadsRawRatings(Sound):
-    """Takes 4 and more for a liked film and anything else for a disliked one, on any scale."""
+    """Takes 4 and more for a liked film and anything else
+    for a disliked one, on any scale.
+    """
 
     def read(self, history: tuple[Rating, ...]) -> tuple[Rating, ...]:
         """See `Sound`."""
-        return tuple(replace(rating, value=1.0 * (rating.value >= 4)) for rating in history)
+        return tuple(
+            replace(rating, value=1.0 * (rating.value >= 4)) for rating in history
+        )
 
     def weight(self, rating: Rating, scale: Scale) -> float:
         """See `Sound`."""

@@ -51,23 +51,56 @@ SOUND = (
 
 FAULTY = (
     _member("reads the latest only", faults.ReadsTheLatestOnly, "reorder_history"),
-    _member("reads raw ratings", faults.ReadsRawRatings, "scale_ratings(2)", "shift_ratings(1)"),
+    _member(
+        "reads raw ratings",
+        faults.ReadsRawRatings,
+        "scale_ratings(2)",
+        "shift_ratings(1)",
+    ),
     _member("minds the scale", faults.MindsTheScale, "scale_ratings(2)"),
     _member("minds the offset", faults.MindsTheOffset, "shift_ratings(1)"),
-    _member("reads upside down", lambda: faults.ReadsUpsideDown(0), "raise_rating", "dislike_item"),
-    _member("never forgets", lambda: faults.NeverForgets(0), "forget_item", "swap_history"),
+    _member(
+        "reads upside down",
+        lambda: faults.ReadsUpsideDown(0),
+        "raise_rating",
+        "dislike_item",
+    ),
+    _member(
+        "never forgets",
+        lambda: faults.NeverForgets(0),
+        "forget_item",
+        "swap_history",
+    ),
     _member("counts repeats", faults.CountsRepeats, "duplicate_history"),
     _member("answers by name", faults.AnswersByName, "rename_user"),
     _member("first candidates first", _first(2.0), "shuffle_candidates"),
     _member("always candidate one", faults.AlwaysCandidateOne, "shuffle_candidates"),
     _member("ties by order", faults.TiesByOrder, "shuffle_candidates"),
-    _member("minds the company", faults.MindsTheCompany, "add_irrelevant_candidates(5)"),
+    _member(
+        "minds the company",
+        faults.MindsTheCompany,
+        "add_irrelevant_candidates(5)",
+    ),
     _member("minds the length", faults.MindsTheLength, "extend_list(5)"),
     _member("obsessed with popularity", faults.ObsessedWithPopularity, "swap_history"),
-    _member("constant answer", faults.ConstantAnswer, "swap_history", "only_candidates"),
+    _member(
+        "constant answer",
+        faults.ConstantAnswer,
+        "swap_history",
+        "only_candidates",
+    ),
     _member("eclipsed by a stray", faults.EclipsedByAStray, "noisy_profile(1)"),
-    _member("minds odd lengths", faults.MindsOddLengths, "noisy_profile(1)", "drop_history(1)"),
-    _member("worse with long histories", faults.GetsWorseWithHistory, "truncate_history(5)"),
+    _member(
+        "minds odd lengths",
+        faults.MindsOddLengths,
+        "noisy_profile(1)",
+        "drop_history(1)",
+    ),
+    _member(
+        "worse with long histories",
+        faults.GetsWorseWithHistory,
+        "truncate_history(5)",
+    ),
     _member("repeats itself", faults.RepeatsItself, "no_repeats", "complete_list"),
     _member("names others", faults.NamesOthers, "only_candidates"),
     _member("stops early", faults.StopsEarly, "complete_list"),
@@ -97,5 +130,9 @@ FAULTY = (
 
 MEMBERS = (*SOUND, *FAULTY)
 
-DOSES = tuple((strength, _first(strength)) for strength in (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 4.0))
-"""Preference for early candidates at growing strength: faults on both sides of the margin."""
+DOSES = tuple(
+    (strength, _first(strength)) for strength in (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 4.0)
+)
+"""Preference for early candidates at growing strength:
+faults on both sides of the margin.
+"""

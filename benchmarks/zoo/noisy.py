@@ -1,6 +1,8 @@
-"""Sound recommenders whose noise no seed gives back, over the built-in neighbours and BM25.
+"""Sound recommenders whose noise no seed gives back, over the built-in neighbours and
+BM25.
 
-Each changes the scores of one of them, of shape ``(requests, items)``, anew for each request.
+Each changes the scores of one of them, of shape ``(requests, items)``, anew for each
+request.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ Noise = Callable[[Floats, np.random.Generator], Floats]
 
 
 def _spread(scores: Floats) -> Floats:
-    """The standard deviation of the scores of each request, ``(requests, 1)``; 1 where all are equal."""
+    """The standard deviation of the scores of each request,
+    ``(requests, 1)``; 1 where all are equal.
+    """
     deviation: Floats = scores.std(axis=1, keepdims=True)
     return np.where(deviation > 0, deviation, 1.0)
 
 
 def _gumbel(share: float) -> Noise:
-    return lambda scores, rng: scores + share * _spread(scores) * rng.gumbel(size=scores.shape)
+    return lambda scores, rng: (
+        scores + share * _spread(scores) * rng.gumbel(size=scores.shape)
+    )
 
 
 def _normal(scores: Floats, rng: np.random.Generator) -> Floats:

@@ -33,10 +33,14 @@ def _write_counts() -> None:
 
 
 class Sound:
-    """Sums the cosine similarities to the history, weighted by the ratings; ties go to the smaller id."""
+    """Sums the cosine similarities to the history, weighted by
+    the ratings; ties go to the smaller id.
+    """
 
     deterministic = True
-    cause: ClassVar[str] = ""  # what a failure says if it names the cause: a regular expression
+    cause: ClassVar[str] = (
+        ""  # what a failure says if it names the cause: a regular expression
+    )
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Find the similarities of all items."""
@@ -53,13 +57,18 @@ class Sound:
         """Set the similarities from these rows, each rating on the scale 0 to 1."""
         rows = np.unique(table["user"].to_numpy(dtype=str), return_inverse=True)[1]
         columns = np.array([self.place[item] for item in table["item"]])
-        values = 0.1 + (table["rating"].to_numpy() - scale.low) / (scale.high - scale.low)
+        values = 0.1 + (table["rating"].to_numpy() - scale.low) / (
+            scale.high - scale.low
+        )
         matrix = csr_array((values, (rows, columns)), (rows.max() + 1, len(self.place)))
         lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel())
         self.known = lengths > 0
         lengths[~self.known] = 1.0
         # Rounded, so that no order of a sum decides between two items.
-        self.similarity = np.round((matrix.T @ matrix).toarray() / np.outer(lengths, lengths), 9)
+        self.similarity = np.round(
+            (matrix.T @ matrix).toarray() / np.outer(lengths, lengths),
+            9,
+        )
         np.fill_diagonal(self.similarity, 0)
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
@@ -115,9 +124,16 @@ class Sound:
         places = [self.place.get(item.id) for item in offered]
         return np.array([0.0 if place is None else profile[place] for place in places])
 
-    def best(self, request: Request, offered: Sequence[Item], scores: Floats) -> tuple[str, ...]:
+    def best(
+        self,
+        request: Request,
+        offered: Sequence[Item],
+        scores: Floats,
+    ) -> tuple[str, ...]:
         """The first k by score."""
-        ranked = sorted(zip((-scores).tolist(), (item.id for item in offered), strict=True))
+        ranked = sorted(
+            zip((-scores).tolist(), (item.id for item in offered), strict=True),
+        )
         return tuple(item for _, item in ranked[: request.k])
 
     def popular(self, offered: Sequence[Item]) -> Floats:
@@ -134,12 +150,16 @@ class _Plain(Sound):
 
 
 class Titled(Sound):
-    """Sound: finds the items of the history by title and year, and by id what has neither."""
+    """Sound: finds the items of the history by title and
+    year, and by id what has neither.
+    """
 
     def learn(self, dataset: Dataset) -> None:
         """See `Sound`."""
         super().learn(dataset)
-        self.titles = {(item.title, item.year): self.place[item.id] for item in self.items.values()}
+        self.titles = {
+            (item.title, item.year): self.place[item.id] for item in self.items.values()
+        }
 
     def find(self, item: Item) -> int | None:
         """See `Sound`."""
@@ -188,7 +208,9 @@ class AsciiTitles(Titled):
 
     def read(self, request: Request) -> tuple[Rating, ...]:
         """See `Sound`."""
-        return tuple(rating for rating in request.history if rating.item.title.isascii())
+        return tuple(
+            rating for rating in request.history if rating.item.title.isascii()
+        )
 
 
 class OddUsers(Sound):
@@ -210,8 +232,13 @@ class TimeZone(Sound):
 
     def read(self, request: Request) -> tuple[Rating, ...]:
         """See `Sound`."""
-        end = max((rating.timestamp or 0 for rating in request.history), default=0) - 8 * 3600
-        return tuple(rating for rating in request.history if (rating.timestamp or 0) <= end)
+        end = (
+            max((rating.timestamp or 0 for rating in request.history), default=0)
+            - 8 * 3600
+        )
+        return tuple(
+            rating for rating in request.history if (rating.timestamp or 0) <= end
+        )
 
 
 class LastOnly(Sound):
@@ -253,7 +280,9 @@ class FoldedTitles(Titled):
     def learn(self, dataset: Dataset) -> None:
         """See `Sound`."""
         super().learn(dataset)
-        self.folded = {item.title.casefold(): self.place[item.id] for item in self.items.values()}
+        self.folded = {
+            item.title.casefold(): self.place[item.id] for item in self.items.values()
+        }
 
     def find(self, item: Item) -> int | None:
         """See `Sound`."""
@@ -299,7 +328,12 @@ class BestMissing(Sound):
 
     cause = "few|short|length|number of items|k="
 
-    def best(self, request: Request, offered: Sequence[Item], scores: Floats) -> tuple[str, ...]:
+    def best(
+        self,
+        request: Request,
+        offered: Sequence[Item],
+        scores: Floats,
+    ) -> tuple[str, ...]:
         """See `Sound`."""
         return super().best(request, offered, scores)[1:]
 
@@ -354,16 +388,25 @@ class RowOrder(Sound):
 
 
 class TiesByPlace(Sound):
-    """17: of equal scores, the earlier candidate comes first, as a dictionary keeps them."""
+    """17: of equal scores, the earlier candidate comes
+    first, as a dictionary keeps them.
+    """
 
     cause = "candidate|order|tie"
 
-    def best(self, request: Request, offered: Sequence[Item], scores: Floats) -> tuple[str, ...]:
+    def best(
+        self,
+        request: Request,
+        offered: Sequence[Item],
+        scores: Floats,
+    ) -> tuple[str, ...]:
         """See `Sound`."""
         by_score: dict[float, list[str]] = defaultdict(list)
         for item, score in zip(offered, scores.tolist(), strict=True):
             by_score[score].append(item.id)
-        ranked = [item for score in sorted(by_score, reverse=True) for item in by_score[score]]
+        ranked = [
+            item for score in sorted(by_score, reverse=True) for item in by_score[score]
+        ]
         return tuple(ranked[: request.k])
 
 
@@ -374,7 +417,9 @@ class PaddingItem(Sound):
 
     def offered(self, request: Request) -> list[Item]:
         """See `Sound`."""
-        return [item for item in super().offered(request) if self.place.get(item.id) != 0]
+        return [
+            item for item in super().offered(request) if self.place.get(item.id) != 0
+        ]
 
 
 class NewestMissing(Sound):

@@ -14,7 +14,8 @@ Floats = NDArray[np.float64]
 
 
 class Taste:
-    """Utility of every item for a history, by the cosines of items over the users who have them.
+    """Utility of every item for a history, by the cosines of items over the users who
+    have them.
 
     Args:
         dataset: What it learns from.
@@ -23,7 +24,10 @@ class Taste:
     def __init__(self, dataset: Dataset) -> None:
         self.items = dataset.items
         self.place = {item: place for place, item in enumerate(dataset.items)}
-        users = {user: row for row, user in enumerate(dict.fromkeys(dataset.interactions["user"]))}
+        users = {
+            user: row
+            for row, user in enumerate(dict.fromkeys(dataset.interactions["user"]))
+        }
         had = np.zeros((len(users), len(self.place)))
         rows = [users[user] for user in dataset.interactions["user"]]
         had[rows, [self.place[item] for item in dataset.interactions["item"]]] = 1
@@ -33,7 +37,8 @@ class Taste:
         self.popularity = standard(np.log1p(had.sum(axis=0)))
 
     def utility(self, history: Sequence[tuple[str, float]]) -> Floats:
-        """Mean and variance over the catalogue are 0 and 1; repeats in a history count once.
+        """Mean and variance over the catalogue are 0 and 1; repeats in a history count
+        once.
 
         Args:
             history: Item ids with the weight of each.
@@ -51,8 +56,12 @@ class Taste:
 def standard(values: Floats) -> Floats:
     """`values` with mean 0 and variance 1; all 0 where they are equal."""
     spread = values.std()
-    # Rounded, so that the order in which a sum was taken makes no difference of its own.
-    out: Floats = np.round((values - values.mean()) / (spread if spread > 0 else 1.0), 9)
+    # Rounded, so that the order in which a sum was taken makes no difference of its
+    # own.
+    out: Floats = np.round(
+        (values - values.mean()) / (spread if spread > 0 else 1.0),
+        9,
+    )
     return out
 
 
@@ -62,8 +71,10 @@ class Sound:
     A fault overrides one of the methods. At temperature 0 it always answers alike.
 
     Args:
-        temperature: Scale of the noise, in standard deviations of the utility over the catalogue.
-        step: Utilities are rounded to multiples of it, which makes ties; 0 rounds nothing.
+        temperature: Scale of the noise, in standard deviations of the utility over the
+            catalogue.
+        step: Utilities are rounded to multiples of it, which makes ties; 0 rounds
+            nothing.
     """
 
     def __init__(self, temperature: float = 0.3, step: float = 0.0) -> None:
@@ -78,10 +89,15 @@ class Sound:
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
         """The best items of each request by utility and noise."""
-        return [Recommendation(self.answer(request, self.ranked(request))) for request in requests]
+        return [
+            Recommendation(self.answer(request, self.ranked(request)))
+            for request in requests
+        ]
 
     def ranked(self, request: Request) -> tuple[str, ...]:
-        """The candidates, best first; ties are broken by chance, or by id where there is none."""
+        """The candidates, best first; ties are broken by
+        chance, or by id where there is none.
+        """
         offered = self.offered(request)
         utility = self.utility(request)[[self.taste.place[item] for item in offered]]
         utility = utility + self.bias(request, offered)
@@ -94,7 +110,9 @@ class Sound:
         return tuple(offered[place] for place in order)
 
     def offered(self, request: Request) -> list[str]:
-        """Ids of the candidates, in an order that says nothing of theirs in the request."""
+        """Ids of the candidates, in an order that says
+        nothing of theirs in the request.
+        """
         if request.candidates is None:
             seen = request.known
             return [item for item in self.taste.place if item not in seen]
@@ -117,7 +135,9 @@ class Sound:
         return history
 
     def weight(self, rating: Rating, scale: Scale) -> float:
-        """How much a rating counts: its share of the scale, and something for having seen it."""
+        """How much a rating counts: its share of the scale,
+        and something for having seen it.
+        """
         return 0.5 + scale.unit(rating.value)
 
     def bias(self, request: Request, offered: Sequence[str]) -> Floats:

@@ -1,4 +1,6 @@
-"""Text models that answer through a prompt and are understood by the parser: sound and faulty."""
+"""Text models that answer through a prompt and are
+understood by the parser: sound and faulty.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -39,7 +41,8 @@ class Question:
 
 
 class Titles:
-    """Finds the film that a stretch of text without spaces means, as a patient reader would.
+    """Finds the film that a stretch of text without spaces means, as a patient reader
+    would.
 
     Args:
         labels: Title and year of each film, by id.
@@ -54,15 +57,24 @@ class Titles:
         return text in self._ids
 
     def find(self, text: str) -> str:
-        """The id of the film: of that title, of one that begins it, or of the nearest title."""
+        """The id of the film: of that title, of one that
+        begins it, or of the nearest title.
+        """
         if text not in self._found:
             from rapidfuzz import fuzz, process
 
             known = self._ids.get(text)
             if known is None:
-                known = next((self._ids[key] for key in self._ids if _begins(text, key)), None)
+                known = next(
+                    (self._ids[key] for key in self._ids if _begins(text, key)),
+                    None,
+                )
             if known is None:
-                best, _, _ = process.extractOne(text, list(self._ids), scorer=fuzz.ratio)
+                best, _, _ = process.extractOne(
+                    text,
+                    list(self._ids),
+                    scorer=fuzz.ratio,
+                )
                 known = self._ids[best]
             self._found[text] = known
         return self._found[text]
@@ -74,7 +86,9 @@ def plain(text: str) -> str:
 
 
 def _begins(text: str, key: str) -> bool:
-    """Whether `text` is the title `key` with something put between the title and its year."""
+    """Whether `text` is the title `key` with something
+    put between the title and its year.
+    """
     return text.startswith(key[:-6] + "-") and text.endswith(key[-6:])
 
 
@@ -95,7 +109,8 @@ def understand(text: str, titles: Titles) -> Question:
 
 
 class Reader:
-    """Reads the prompt patiently, ranks the candidates by taste and chance, and lists titles.
+    """Reads the prompt patiently, ranks the candidates by taste and chance, and lists
+    titles.
 
     A fault overrides one of the methods.
 
@@ -103,7 +118,8 @@ class Reader:
         temperature: As of `benchmarks.zoo.taste.Sound`.
 
     Attributes:
-        obedience: How far utility falls with popularity where niche films are asked for.
+        obedience: How far utility falls with popularity where niche films are asked
+            for.
     """
 
     obedience = 2.0
@@ -129,13 +145,19 @@ class Reader:
         order = np.argsort(-(utility + noise), kind="stable")
         ranked = [offered[place] for place in order]
         titles = self.listed(question, [self.labels[item] for item in ranked])
-        return "\n".join(f"{place}. {title}" for place, title in enumerate(titles, start=1))
+        return "\n".join(
+            f"{place}. {title}" for place, title in enumerate(titles, start=1)
+        )
 
     def utility(self, question: Question) -> Floats:
         """Of every film, ``(items,)``: by taste, and by what is said of popularity."""
-        weighted = [(item, 0.5 + question.scale.unit(value)) for item, value in question.history]
+        weighted = [
+            (item, 0.5 + question.scale.unit(value)) for item, value in question.history
+        ]
         utility = self.taste.utility(weighted)
-        return utility - (self.obedience * self.taste.popularity if "niche" in question.text else 0)
+        return utility - (
+            self.obedience * self.taste.popularity if "niche" in question.text else 0
+        )
 
     def listed(self, question: Question, titles: list[str]) -> list[str]:
         """The titles to name, from those of all candidates in order."""
@@ -218,7 +240,10 @@ class MindsSlips(Upset):
     def upset(self, text: str) -> bool:
         """See `Upset`."""
         offered = [_CANDIDATE.fullmatch(plain(line)) for line in text.split("\n")]
-        return sum(line is not None and not self.titles.knows(line[2]) for line in offered) >= 2
+        return (
+            sum(line is not None and not self.titles.knows(line[2]) for line in offered)
+            >= 2
+        )
 
 
 class MindsWording(Upset):

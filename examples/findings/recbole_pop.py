@@ -1,4 +1,6 @@
-"""Pop counts an item once a batch, however many rows have it, and counts the sampled negatives too."""
+"""Pop counts an item once a batch, however many rows have
+it, and counts the sampled negatives too.
+"""
 
 import sys
 import tempfile

@@ -14,7 +14,9 @@ from pytest_recsys_mt.recommenders.adapters import Adapter, StoredUsers
 
 @dataclass(eq=False)
 class Als(Adapter):
-    """Factorisation by alternating least squares; the factors of a user are computed from the request's history."""
+    """Factorisation by alternating least squares; the factors of a user are computed
+    from the request's history.
+    """
 
     deterministic = True
     factors: int = 64
@@ -63,9 +65,14 @@ class Bpr(StoredUsers):
 
     def learn(self, dataset, seed):
         self.users = {
-            user: row for row, user in enumerate(sorted(set(dataset.interactions["user"])))
+            user: row
+            for row, user in enumerate(sorted(set(dataset.interactions["user"])))
         }
-        self.model = BayesianPersonalizedRanking(self.factors, random_state=seed, num_threads=1)
+        self.model = BayesianPersonalizedRanking(
+            self.factors,
+            random_state=seed,
+            num_threads=1,
+        )
         chosen = self.catalogue.interactions(dataset, "binary")
         self.model.fit(csr_matrix(chosen), show_progress=False)
 

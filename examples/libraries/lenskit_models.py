@@ -35,9 +35,14 @@ class LensKit(Adapter):
 
     def learn(self, dataset, seed):
         names = {"user": "user_id", "item": "item_id"}
-        rows = dataset.interactions.rename(columns=names)[["user_id", "item_id", "rating"]]
+        rows = dataset.interactions.rename(columns=names)[
+            ["user_id", "item_id", "rating"]
+        ]
         self.pipeline = topn_pipeline(KINDS[self.kind]())
-        self.pipeline.train(from_interactions_df(rows.copy()), TrainingOptions(rng=seed))
+        self.pipeline.train(
+            from_interactions_df(rows.copy()),
+            TrainingOptions(rng=seed),
+        )
 
     def score(self, requests):
         return np.array([self._one(request) for request in requests])
@@ -45,5 +50,12 @@ class LensKit(Adapter):
     def _one(self, request):
         history = self.history(request)
         items = ItemList(item_ids=list(history), rating=list(history.values()))
-        found = score(self.pipeline, RecQuery(history_items=items), list(self.catalogue.ids))
-        return np.nan_to_num(found.scores(), nan=-np.inf)  # items without a score come last
+        found = score(
+            self.pipeline,
+            RecQuery(history_items=items),
+            list(self.catalogue.ids),
+        )
+        return np.nan_to_num(
+            found.scores(),
+            nan=-np.inf,
+        )  # items without a score come last

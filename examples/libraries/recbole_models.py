@@ -45,8 +45,14 @@ class RecBole(StoredUsers):
                     "checkpoint_dir": folder,
                     "seed": seed % 2**31,
                     "epochs": self.epochs,
-                    "load_col": {"inter": ["user_id", "item_id", "rating", "timestamp"]},
-                    "eval_args": {"split": {"RS": [1, 0, 0]}, "order": "RO", "mode": "full"},
+                    "load_col": {
+                        "inter": ["user_id", "item_id", "rating", "timestamp"],
+                    },
+                    "eval_args": {
+                        "split": {"RS": [1, 0, 0]},
+                        "order": "RO",
+                        "mode": "full",
+                    },
                     "use_gpu": False,
                     "show_progress": False,
                     "state": "ERROR",
@@ -55,7 +61,9 @@ class RecBole(StoredUsers):
             init_seed(config["seed"], config["reproducibility"])
             self.data = create_dataset(config)
             train, _, _ = data_preparation(config, self.data)
-            self.model = get_model(self.kind)(config, train.dataset).to(config["device"])
+            self.model = get_model(self.kind)(config, train.dataset).to(
+                config["device"],
+            )
             trainer = get_trainer(config["MODEL_TYPE"], self.kind)(config, self.model)
             trainer.fit(train, saved=False, verbose=False, show_progress=False)
         self.model.eval()
@@ -63,7 +71,9 @@ class RecBole(StoredUsers):
     def score(self, requests):
         users = self.data.token2id("user_id", [request.user for request in requests])
         with torch.no_grad():
-            found = self.model.full_sort_predict(Interaction({"user_id": torch.as_tensor(users)}))
+            found = self.model.full_sort_predict(
+                Interaction({"user_id": torch.as_tensor(users)}),
+            )
         found = found.reshape(len(requests), -1).numpy()
         ids = self.data.field2token_id["item_id"]
         table = np.full((len(requests), len(self.catalogue)), -np.inf)

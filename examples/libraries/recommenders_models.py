@@ -17,7 +17,13 @@ class Sar(Adapter):
     similarity: str = "jaccard"
 
     def learn(self, dataset, seed):
-        self.model = SAR("user", "item", "rating", "timestamp", similarity_type=self.similarity)
+        self.model = SAR(
+            "user",
+            "item",
+            "rating",
+            "timestamp",
+            similarity_type=self.similarity,
+        )
         self.model.fit(dataset.interactions[["user", "item", "rating", "timestamp"]])
 
     def score(self, requests):
@@ -30,6 +36,11 @@ class Sar(Adapter):
         table = np.full((len(requests), len(self.catalogue)), -np.inf)
         if rows:
             asked = pd.DataFrame(rows, columns=["user", "item", "rating"])
-            best = self.model.get_item_based_topk(asked, top_k=len(self.model.item2index))
-            table[best["user"], best["item"].map(self.catalogue.column)] = best["prediction"]
+            best = self.model.get_item_based_topk(
+                asked,
+                top_k=len(self.model.item2index),
+            )
+            table[best["user"], best["item"].map(self.catalogue.column)] = best[
+                "prediction"
+            ]
         return table

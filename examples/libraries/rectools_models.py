@@ -22,15 +22,22 @@ NAMES = {
 
 @dataclass(eq=False)
 class RecTools(Adapter):
-    """A model that reads the history of a user from the dataset that it is given when it is asked."""
+    """A model that reads the history of a user from the
+    dataset that it is given when it is asked.
+    """
 
     deterministic = True
     kind: Literal["ease", "itemknn"] = "ease"
 
     def learn(self, dataset, seed):
         self.model = {
-            "ease": lambda: EASEModel(recommend_n_threads=1, recommend_use_gpu_ranking=False),
-            "itemknn": lambda: ImplicitItemKNNWrapperModel(TFIDFRecommender(K=20, num_threads=1)),
+            "ease": lambda: EASEModel(
+                recommend_n_threads=1,
+                recommend_use_gpu_ranking=False,
+            ),
+            "itemknn": lambda: ImplicitItemKNNWrapperModel(
+                TFIDFRecommender(K=20, num_threads=1),
+            ),
         }[self.kind]()
         self.trained = Dataset.construct(table(dataset))
         self.model.fit(self.trained)
@@ -44,7 +51,8 @@ class RecTools(Adapter):
             for item, rating in self.history(request).items()
             if item in items.external_ids
         ]
-        # The table of a dataset ends with the last item that occurs in it, and must be as wide as in training.
+        # The table of a dataset ends with the last item that occurs in it, and must be
+        # as wide as in training.
         rows.append(("nobody", items.external_ids[-1], 1.0, pd.Timestamp(0)))
         frame = pd.DataFrame(rows, columns=list(NAMES.values()))
         users = IdMap.from_values(frame[Columns.User].to_numpy())
@@ -62,7 +70,10 @@ class PureSvd(StoredUsers):
     def learn(self, dataset, seed):
         self.trained = Dataset.construct(table(dataset))
         self.model = PureSVDModel(
-            self.factors, random_state=seed, recommend_n_threads=1, recommend_use_gpu_ranking=False
+            self.factors,
+            random_state=seed,
+            recommend_n_threads=1,
+            recommend_use_gpu_ranking=False,
         )
         self.model.fit(self.trained)
 
@@ -78,7 +89,9 @@ def table(dataset):
 
 
 def ranked(adapter, users, dataset):
-    """The library's own ranking of all items, as a table of scores; who has no history gets none."""
+    """The library's own ranking of all items, as a table of
+    scores; who has no history gets none.
+    """
     known = dataset.user_id_map.external_ids
     answer = adapter.model.recommend(
         list(set(users).intersection(known)),

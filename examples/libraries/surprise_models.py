@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from surprise import SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
+from surprise import (
+    SVD,
+    Dataset,
+    KNNBaseline,
+    KNNBasic,
+    KNNWithMeans,
+    Reader,
+    SlopeOne,
+    SVDpp,
+)
 
 from pytest_recsys_mt.recommenders.adapters import StoredUsers
 
@@ -16,7 +25,14 @@ class Surprise(StoredUsers):
     """A predictor of ratings, for the users that it was fitted to."""
 
     deterministic = True
-    kind: Literal["svd", "svdpp", "slope-one", "knn-basic", "knn-means", "knn-baseline"] = "svd"
+    kind: Literal[
+        "svd",
+        "svdpp",
+        "slope-one",
+        "knn-basic",
+        "knn-means",
+        "knn-baseline",
+    ] = "svd"
 
     def learn(self, dataset, seed):
         self.model = {
@@ -25,7 +41,10 @@ class Surprise(StoredUsers):
             "slope-one": SlopeOne,
             "knn-basic": lambda: KNNBasic(**ITEMS),
             "knn-means": lambda: KNNWithMeans(**ITEMS),
-            "knn-baseline": lambda: KNNBaseline(**ITEMS, bsl_options={"verbose": False}),
+            "knn-baseline": lambda: KNNBaseline(
+                **ITEMS,
+                bsl_options={"verbose": False},
+            ),
         }[self.kind]()
         reader = Reader(rating_scale=(dataset.scale.low, dataset.scale.high))
         rows = dataset.interactions[["user", "item", "rating"]]
@@ -39,5 +58,5 @@ class Surprise(StoredUsers):
                     for item in self.catalogue.ids
                 ]
                 for request in requests
-            ]
+            ],
         )

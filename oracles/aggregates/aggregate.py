@@ -1,7 +1,8 @@
 """Aggregates: numbers for all users' answers together that are not means over users.
 
-For example, no single user has a share of the catalogue shown, or an evenness. `at_least`, `at_most` and
-`within` judge aggregates like scores; see `aggregate_effects`.
+For example, no single user has a share of the catalogue shown, or an evenness.
+`at_least`, `at_most` and `within` judge aggregates like scores; see
+`aggregate_effects`.
 """
 
 from __future__ import annotations
@@ -32,38 +33,55 @@ class Aggregate:
 
     Attributes:
         name: As reports print it.
-        of: Returns the number, from each user's request and one of the answers; None if it is undefined.
+        of: Returns the number, from each user's request and one of the answers; None if
+            it is undefined.
         span: The smallest and the largest possible number.
         undefined: When it is undefined, in words that follow "is undefined".
-        without_each: Returns the number without the first user, without the second and so on, if
-            this is faster than calling `of` for each.
-        note: Returns what a reader of the number should know about these answers, or "".
+        without_each: Returns the number without the first user, without the second and
+            so on, if this is faster than calling `of` for each.
+        note: Returns what a reader of the number should know about these answers, or
+            "".
     """
 
     name: str
     of: Callable[[Sequence[Answered], Context], float | None]
     span: tuple[float, float]
     undefined: str = "for these answers"
-    without_each: Callable[[Sequence[Answered], Context], Sequence[float | None]] | None = None
+    without_each: (
+        Callable[[Sequence[Answered], Context], Sequence[float | None]] | None
+    ) = None
     note: Callable[[Sequence[Answered], Context], str] = lambda answered, context: ""
 
-    def leaving_out(self, answered: Sequence[Answered], context: Context) -> Sequence[float | None]:
+    def leaving_out(
+        self,
+        answered: Sequence[Answered],
+        context: Context,
+    ) -> Sequence[float | None]:
         """The number without the first user, without the second and so on, ``(n,)``."""
         if self.without_each is not None:
             return self.without_each(answered, context)
         rows = range(len(answered))
-        return [self.of([*answered[:row], *answered[row + 1 :]], context) for row in rows]
+        return [
+            self.of([*answered[:row], *answered[row + 1 :]], context) for row in rows
+        ]
 
 
 def of_exposure(
-    of: Callable[[Exposure], float | None], without: Callable[[Exposure], Floats], undefined: str
+    of: Callable[[Exposure], float | None],
+    without: Callable[[Exposure], Floats],
+    undefined: str,
 ) -> Callable[[str], Aggregate]:
-    """The maker of an aggregate of the recommended items that were offered; see `Aggregate`."""
+    """The maker of an aggregate of the recommended items
+    that were offered; see `Aggregate`.
+    """
 
     def make(name: str) -> Aggregate:
         depth = depth_of(name)
 
-        def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:
+        def without_each(
+            answered: Sequence[Answered],
+            context: Context,
+        ) -> list[float | None]:
             return none_for_nan(without(exposure(answered, context, name, depth)))
 
         return Aggregate(
@@ -82,7 +100,9 @@ def of_ndcg(
     undefined: str,
     without: Callable[[Floats, Floats], Sequence[float | None]] | None = None,
 ) -> Callable[[str], Aggregate]:
-    """The maker of an aggregate of the users' nDCG at the depth and how many items they have; see `Aggregate`."""
+    """The maker of an aggregate of the users' nDCG at the depth and
+    how many items they have; see `Aggregate`.
+    """
 
     def leaving_out(values: Floats, lengths: Floats) -> list[float | None]:
         rows = range(len(values))
@@ -97,7 +117,10 @@ def of_ndcg(
             lengths = [len(own_items(asked)) for asked, _ in served]
             return np.array(values, np.float64), np.array(lengths, np.float64)
 
-        def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:
+        def without_each(
+            answered: Sequence[Answered],
+            context: Context,
+        ) -> list[float | None]:
             values, lengths = facts(answered)
             left = iter((without or leaving_out)(values, lengths))
             same = of(values, lengths)

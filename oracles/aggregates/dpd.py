@@ -1,8 +1,10 @@
-"""Demographic parity difference (DPD): are active and inactive users served equally well?
+"""Demographic parity difference (DPD): are active and inactive users served equally
+well?
 
 Source:
-    Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are inactive, as in
-    the paper's code. Verdicts count all of a user's own training items, however few of them the request shows.
+    Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as
+    the median are inactive, as in the paper's code. Verdicts count all of a user's own
+    training items, however few of them the request shows.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from pytest_recsys_mt.safety.errors import OracleError
 
 
 def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
-    """``|mean of active users - mean of inactive ones|``, divided at the median history length.
+    """``|mean of active users - mean of inactive ones|``, divided at the median history
+    length.
 
     Example:
         >>> round(dpd(values=[0.9, 0.8, 0.4, 0.2], lengths=[20, 18, 3, 2]), 2)
@@ -24,7 +27,8 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
 
     Args:
         values: One number per user, such as an nDCG, ``(n,)``.
-        lengths: Length of each user's history, ``(n,)``; up to the median, a user is inactive.
+        lengths: Length of each user's history, ``(n,)``; up to the median, a user is
+            inactive.
 
     Returns:
         At least 0; None if no history is longer than the median.
@@ -34,7 +38,7 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     if numbers.shape != sizes.shape:
         raise OracleError(
             f"dpd: every user needs a value and a length, got arrays of shapes {numbers.shape} and "
-            f"{sizes.shape}"
+            f"{sizes.shape}",
         )
     active = sizes > np.median(sizes) if len(sizes) else np.zeros(0, np.bool_)
     if not active.any():

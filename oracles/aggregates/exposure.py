@@ -1,7 +1,7 @@
 """The items offered and recommended to each user, as sparse matrices.
 
-All aggregates of users' lists use them. An item counts as recommended only if it was offered, so an
-invented item does not increase coverage.
+All aggregates of users' lists use them. An item counts as recommended only if it was
+offered, so an invented item does not increase coverage.
 """
 
 from collections.abc import Sequence
@@ -62,8 +62,12 @@ class Exposure:
         return np.where(self.all_but, alone.sum() - listed, listed)
 
     def in_both(self, rows: slice) -> tuple[Floats, Floats]:
-        """How many recommendations, and how many offers, some users share with every user, each ``(rows, n)``."""
-        recommended = (self.recommended[rows] @ self.recommended.T).toarray().astype(np.float64)
+        """How many recommendations, and how many offers, some users share with every
+        user, each ``(rows, n)``.
+        """
+        recommended = (
+            (self.recommended[rows] @ self.recommended.T).toarray().astype(np.float64)
+        )
         both = (self.listed[rows] @ self.listed.T).toarray().astype(np.float64)
         sizes = self.listed.sum(axis=1).astype(np.float64)
         mine, theirs = sizes[rows, None], sizes[None, :]
@@ -78,11 +82,16 @@ class Exposure:
 
 
 def exposure(
-    answered: Sequence[Answered], context: Context, name: str, depth: int | None
+    answered: Sequence[Answered],
+    context: Context,
+    name: str,
+    depth: int | None,
 ) -> Exposure:
     """The exposure of items by one answer of every user."""
     everything = any(asked.request.candidates is None for asked, _ in answered)
-    numbers = {item: number for number, item in enumerate(context.items if everything else ())}
+    numbers = {
+        item: number for number, item in enumerate(context.items if everything else ())
+    }
     recommended: list[list[int]] = []
     listed: list[list[int]] = []
     for asked, answer in answered:
@@ -91,7 +100,9 @@ def exposure(
         if candidates is None:
             known = asked.request.known
             listed.append([numbers[item] for item in sorted(known) if item in numbers])
-            offer = [item for item in items if item in context.items and item not in known]
+            offer = [
+                item for item in items if item in context.items and item not in known
+            ]
         else:
             offered = dict.fromkeys(item.id for item in candidates)
             listed.append([numbers.setdefault(item, len(numbers)) for item in offered])

@@ -1,8 +1,8 @@
 """Item coverage: the share of offered items that are recommended to any user.
 
 Source:
-    Equation 18 of https://arxiv.org/abs/2411.00331. Its code counts all invented items as one more
-    item; here, items that were not offered do not count.
+    Equation 18 of https://arxiv.org/abs/2411.00331. Its code counts all invented items
+    as one more item; here, items that were not offered do not count.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,8 @@ from pytest_recsys_mt.oracles.arrays import Floats, quotients
 
 
 def item_coverage(
-    recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]
+    recommended: Sequence[Collection[str]],
+    offered: Sequence[Collection[str]],
 ) -> float | None:
     """``|R_1 u R_2 u ...| / |C_1 u C_2 u ...|``, each list within its own offer.
 
@@ -34,7 +35,10 @@ def item_coverage(
     arguments.as_many("item_coverage", recommended, offered)
     everything = set[str]().union(*offered)
     seen = set[str]().union(
-        *(set(mine) & set(offer) for mine, offer in zip(recommended, offered, strict=True))
+        *(
+            set(mine) & set(offer)
+            for mine, offer in zip(recommended, offered, strict=True)
+        ),
     )
     return len(seen) / len(everything) if everything else None
 

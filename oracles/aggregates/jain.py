@@ -1,7 +1,8 @@
 """Jain's index: how evenly accuracy is distributed over users.
 
 Source:
-    Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984, DEC-TR-301).
+    Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984,
+    DEC-TR-301).
 """
 
 from __future__ import annotations
@@ -33,12 +34,18 @@ def jain(values: ArrayLike) -> float | None:
 
 
 def _without_each(values: Floats, lengths: Floats) -> list[float | None]:
-    squares = np.array([float((np.delete(values**2, row)).sum()) for row in range(len(values))])
-    return none_for_nan(quotients((values.sum() - values) ** 2, squares * (len(values) - 1)))
+    squares = np.array(
+        [float((np.delete(values**2, row)).sum()) for row in range(len(values))],
+    )
+    return none_for_nan(
+        quotients((values.sum() - values) ** 2, squares * (len(values) - 1)),
+    )
 
 
 AGGREGATES = {
     "jain": of_ndcg(
-        lambda values, lengths: jain(values), "if no list contains a held-out item", _without_each
-    )
+        lambda values, lengths: jain(values),
+        "if no list contains a held-out item",
+        _without_each,
+    ),
 }

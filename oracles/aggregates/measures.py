@@ -17,10 +17,15 @@ _MODULES = [
 ]
 
 AGGREGATES: Mapping[str, Callable[[str], Aggregate]] = MappingProxyType(
-    {name: make for at in _MODULES for name, make in getattr(at, "AGGREGATES", {}).items()}
+    {
+        name: make
+        for at in _MODULES
+        for name, make in getattr(at, "AGGREGATES", {}).items()
+    },
 )
-"""Of the first k places for ``name@k``, or of all requested places for ``name``. The modules of this folder declare
-them."""
+"""Of the first k places for ``name@k``, or of all requested places for ``name``. The
+modules of this folder declare them.
+"""
 
 
 Measure = str | Score | Aggregate
@@ -28,7 +33,9 @@ Measure = str | Score | Aggregate
 
 
 def measure_named(name: Measure) -> Score | Aggregate:
-    """The score or the aggregate of that name, such as ``item_coverage@10``, or the given one itself."""
+    """The score or the aggregate of that name, such as
+    ``item_coverage@10``, or the given one itself.
+    """
     if isinstance(name, Aggregate):
         return name
     kind = str(name).partition("@")[0]

@@ -1,8 +1,9 @@
 """What became of every user who was drawn: who counts in a verdict, and how.
 
-Each drawn user is in exactly one part of the account. A user without a number is never left out in silence: who was
-asked and gave none counts at both ends of what is possible, as the worst effect for ``holds`` and as the best for
-``violated``. Only users for whom a measure is not defined, by its own declaration, are left out, and the verdict
+Each drawn user is in exactly one part of the account. A user without a number is never
+left out in silence: who was asked and gave none counts at both ends of what is
+possible, as the worst effect for ``holds`` and as the best for ``violated``. Only users
+for whom a measure is not defined, by its own declaration, are left out, and the verdict
 says how many and why.
 """
 
@@ -27,12 +28,15 @@ class Account:
 
     Attributes:
         drawn: Users drawn for the run.
-        not_applicable: Users without a question, because the relation or the recommender cannot serve them, by reason.
-        not_asked: Users whom the verdict did not need, or whom a limit of the run left out.
+        not_applicable: Users without a question, because the relation or the
+            recommender cannot serve them, by reason.
+        not_asked: Users whom the verdict did not need, or whom a limit of the run left
+            out.
         answered: Users with a number.
         unread: Users with an answer of which nothing could be read.
         failed: Users of whom a call failed, or whose answers are all empty, by reason.
-        refused: Users whom the recommender refused although it answers others, by reason.
+        refused: Users whom the recommender refused although it answers others, by
+            reason.
         undefined: Users whose answers have no number, by reason.
         left_out: Users for whom the measure declares that it is not defined, by reason.
     """
@@ -58,7 +62,9 @@ class Account:
         undefined: Mapping[str, int],
         left_out: Mapping[str, int],
     ) -> "Account":
-        """The account of the users in `tally`, with what their answers turned out to be."""
+        """The account of the users in `tally`, with what
+        their answers turned out to be.
+        """
         by_reason = {
             why: Counter(lost.reason for lost in tally.lost if lost.why == why)
             for why in ("failed", "refused")
@@ -83,7 +89,8 @@ class Account:
     def missing(self) -> int:
         """Users who were asked and count at both ends of what is possible."""
         return self.unread + sum(
-            sum(reasons.values()) for reasons in (self.failed, self.refused, self.undefined)
+            sum(reasons.values())
+            for reasons in (self.failed, self.refused, self.undefined)
         )
 
     @property
@@ -98,7 +105,9 @@ class Account:
 
     @property
     def errors(self) -> Counter[str]:
-        """Why users got no answer, with their number; `Context.error_limit` is about these."""
+        """Why users got no answer, with their number;
+        `Context.error_limit` is about these.
+        """
         return Counter(self.failed) + Counter(self.refused)
 
     @property

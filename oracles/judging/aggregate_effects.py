@@ -1,8 +1,9 @@
 """Turns an aggregate into a mean over users that can be judged.
 
-The interval comes from the jackknife over users, not from a bootstrap: users drawn twice recommend nothing new, so
-a bootstrapped coverage is far below the true one. The bounds are for the aggregate of as many users as were asked,
-because coverage grows with their number. They are approximate; see `jackknife`.
+The interval comes from the jackknife over users, not from a bootstrap: users drawn
+twice recommend nothing new, so a bootstrapped coverage is far below the true one. The
+bounds are for the aggregate of as many users as were asked, because coverage grows with
+their number. They are approximate; see `jackknife`.
 """
 
 import dataclasses
@@ -23,14 +24,21 @@ from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample
 
 
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
-    """The aggregate of one side as `linearised` values of its users, with several answers the mean of all replicates."""
+    """The aggregate of one side as `linearised` values of its users, with several
+    answers the mean of all replicates.
+    """
     return _effects([(sample.asked, 1)], context, aggregate, aggregate.span)
 
 
 def aggregate_difference(
-    pairs: Pairs, context: Context, aggregate: Aggregate, sign: int
+    pairs: Pairs,
+    context: Context,
+    aggregate: Aggregate,
+    sign: int,
 ) -> Effects:
-    """The signed difference of the aggregates of two sides; each user is left out of both at once."""
+    """The signed difference of the aggregates of two sides;
+    each user is left out of both at once.
+    """
     width = aggregate.span[1] - aggregate.span[0]
     sides = [(pairs.followup, sign), (pairs.source, -sign)]
     return _effects(sides, context, aggregate, (-width, width))
@@ -53,7 +61,13 @@ def _effects(
     users = zip(*(side for side, _ in sides), strict=True)
     rows = [row for row, one in enumerate(users) if any(map(_has_entries, one))]
     failed = under(NO_ANSWER, others(len(sides[0][0]), rows))
-    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, failed=failed, noise="no bias")
+    nobody = Effects(
+        np.empty(0, np.intp),
+        np.empty(0),
+        reach,
+        failed=failed,
+        noise="no bias",
+    )
     if not rows:
         return nobody
     value = 0.0
@@ -95,16 +109,23 @@ def _has_entries(asked: Asked) -> bool:
 
 
 def _of_others(
-    aggregate: Aggregate, answered: Sequence[Answered], context: Context, of_all: float
+    aggregate: Aggregate,
+    answered: Sequence[Answered],
+    context: Context,
+    of_all: float,
 ) -> tuple[Floats, str]:
-    """The aggregate without each user, ``(n,)``, and why it cannot be judged where it is undefined without one."""
+    """The aggregate without each user, ``(n,)``, and why it cannot be judged where it
+    is undefined without one.
+    """
     if len(answered) == 1:
         return np.array([of_all]), ""
-    left = [_number(aggregate, value) for value in aggregate.leaving_out(answered, context)]
+    left = [
+        _number(aggregate, value) for value in aggregate.leaving_out(answered, context)
+    ]
     if len(left) != len(answered):
         raise OracleError(
             f"{aggregate.name}: without_each must return one number per user, got {len(left)} for "
-            f"{len(answered)} users"
+            f"{len(answered)} users",
         )
     if None not in left:
         return np.array(left, np.float64), ""
@@ -123,6 +144,6 @@ def _number(aggregate: Aggregate, value: float | None) -> float | None:
     if not math.isfinite(value):
         raise OracleError(
             f"{aggregate.name}: an aggregate must be a finite number, or None if it is undefined, got "
-            f"{value!r}"
+            f"{value!r}",
         )
     return float(value)

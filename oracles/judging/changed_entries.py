@@ -1,4 +1,6 @@
-"""Whether the changed entries of lists have a trait more often than the other entries there."""
+"""Whether the changed entries of lists have a trait more
+often than the other entries there.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,18 @@ class Entries:
         flags: Sequence[Sequence[bool]],
         numbers: dict[str, int],
     ) -> Entries:
-        """The entries of one list a user; items without a number get the next free one in `numbers`."""
+        """The entries of one list a user; items without a number
+        get the next free one in `numbers`.
+        """
         sizes = np.array([len(items) for items in lists], np.intp)
         starts = np.cumsum(sizes) - sizes
         owner = np.repeat(np.arange(len(lists)), sizes)
         all_items = chain.from_iterable(lists)
         return cls(
-            item=np.array([numbers.setdefault(item, len(numbers)) for item in all_items], np.intp),
+            item=np.array(
+                [numbers.setdefault(item, len(numbers)) for item in all_items],
+                np.intp,
+            ),
             owner=owner,
             place=np.arange(len(owner)) - starts[owner],
             size=sizes[owner],
@@ -61,7 +68,8 @@ class Shares:
     Attributes:
         having: How many changed entries have each trait.
         changed: How many entries changed.
-        elsewhere: The share of the other entries of the changed lists that have each trait.
+        elsewhere: The share of the other entries of the changed lists that have each
+            trait.
         p_values: Of the hypotheses that the changed entries have them as often as any.
     """
 
@@ -71,14 +79,21 @@ class Shares:
     p_values: Floats
 
 
-def compare(traits: Sequence[Trait], entries: Entries, least: Floats, *, by_place: bool) -> Shares:
+def compare(
+    traits: Sequence[Trait],
+    entries: Entries,
+    least: Floats,
+    *,
+    by_place: bool,
+) -> Shares:
     """The changed entries against the others of the same lists, one vote a user.
 
-    A vote is the share of a user's changed entries with the trait. Its mean is at most that of the whole list, if what
-    changes does not depend on the trait, or `least`; and, `by_place`, at most that of all users' entries at the same
-    places, since what moves may depend on the place, and traits such as popularity do too. The largest of these is
-    taken. The p-value is the bound of Hoeffding 1963 (theorem 1), which holds however the entries of a user depend on
-    each other.
+    A vote is the share of a user's changed entries with the trait. Its mean is at most
+    that of the whole list, if what changes does not depend on the trait, or `least`;
+    and, `by_place`, at most that of all users' entries at the same places, since what
+    moves may depend on the place, and traits such as popularity do too. The largest of
+    these is taken. The p-value is the bound of Hoeffding 1963 (theorem 1), which holds
+    however the entries of a user depend on each other.
 
     Args:
         traits: The traits, each with a mask of the entries.
@@ -101,7 +116,11 @@ def compare(traits: Sequence[Trait], entries: Entries, least: Floats, *, by_plac
     expected = expected.clip(min=least)
 
     users = np.flatnonzero(has_change)
-    p_values = hoeffding(votes[users].mean(axis=0), expected[users].mean(axis=0), len(users))
+    p_values = hoeffding(
+        votes[users].mean(axis=0),
+        expected[users].mean(axis=0),
+        len(users),
+    )
     others = having[in_changed_list & ~changed]
     return Shares(
         having=having[changed].sum(axis=0).astype(np.intp),
@@ -116,7 +135,8 @@ def _group_means(rows: Floats, group: Indices) -> Floats:
     means = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]))
     if not len(group):
         return means
-    # The sums below need the rows of a group side by side. Owners are sorted already, places are not.
+    # The sums below need the rows of a group side by side. Owners are sorted already,
+    # places are not.
     if (np.diff(group) < 0).any():
         order = np.argsort(group, kind="stable")
         rows = rows[order]
@@ -128,7 +148,9 @@ def _group_means(rows: Floats, group: Indices) -> Floats:
 
 
 def hoeffding(mean: Floats, expected: Floats, count: int) -> Floats:
-    """The largest probability that `count` independent numbers in [0, 1] have that mean or a larger one."""
+    """The largest probability that `count` independent numbers
+    in [0, 1] have that mean or a larger one.
+    """
     # The divergences are 0 at means of 0 and 1, where the logarithms are undefined.
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(mean > 0, mean * np.log(mean / expected), 0.0)

@@ -22,8 +22,9 @@ class Claim:
         oracle: The name of the oracle, with its similarity or score.
         promise: The promise about the mean effect.
         margin: Its limit, in the unit of the effects.
-        ask_everybody: Whether everybody is asked even if the verdict is clear earlier, because the mean itself is
-            wanted: after an early stop it is too far from the margin.
+        ask_everybody: Whether everybody is asked even if the verdict is clear earlier,
+            because the mean itself is wanted: after an early stop it is too far from
+            the margin.
         ways: In how many ways the whole promise can break; this claim is one of them.
         measures: What the mean is, in words.
         slices: Groups of users that are judged too; None: as the run says.
@@ -71,7 +72,9 @@ def p_value(mean: Mean, claim: Claim) -> float:
 
 
 def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
-    """P-value of the hypothesis that the promise does not hold; for "within" by two one-sided tests (Schuirmann 1987)."""
+    """P-value of the hypothesis that the promise does not hold; for "within" by two
+    one-sided tests (Schuirmann 1987).
+    """
     if claim.promise == "within":
         return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
     if claim.promise == "at most":

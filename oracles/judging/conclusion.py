@@ -20,7 +20,11 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
-from pytest_recsys_mt.oracles.judging.power import joint_users_needed, outlook, users_needed
+from pytest_recsys_mt.oracles.judging.power import (
+    joint_users_needed,
+    outlook,
+    users_needed,
+)
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import TIE, Certain
@@ -117,7 +121,8 @@ def _judged(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
     if effects.obstacle:
         return _Conclusion("inconclusive", unasked or effects.obstacle, numbers)
     per_user = seen.per_user
-    # Values of an aggregate are pseudo-values without bounds, so the reach is widened to include them.
+    # Values of an aggregate are pseudo-values without bounds, so the reach is widened
+    # to include them.
     ends = (*effects.reach, *per_user.values())
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
     if effects.unknown and effects.mean is not None:
@@ -127,7 +132,9 @@ def _judged(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
 
 
 def _with_known_mean(claim: Claim, seen: Seen, context: Context) -> Seen:
-    """The results, with the mean itself in place of an estimate if nothing was drawn, and nothing varies."""
+    """The results, with the mean itself in place of an estimate
+    if nothing was drawn, and nothing varies.
+    """
     effects = seen.effects
     is_exact = context.deterministic and not seen.tally.drawn and effects.mean is None
     if not is_exact or effects.unknown or seen.groups:
@@ -138,7 +145,9 @@ def _with_known_mean(claim: Claim, seen: Seen, context: Context) -> Seen:
 
 
 def _kept(mean: float, claim: Claim) -> float:
-    """A known mean; one that equals the limit is moved a little to the side where the promise is kept."""
+    """A known mean; one that equals the limit is moved a little
+    to the side where the promise is kept.
+    """
     least, most = claim.allowed
     if least >= most:
         return mean
@@ -167,7 +176,9 @@ def _of_family(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
             f"temperature) or use a smaller margin"
         )
         return _Conclusion("inconclusive", reason, numbers)
-    claims_large_mean = ("holds" if claim.promise == "at least" else "violated") in family.statuses
+    claims_large_mean = (
+        "holds" if claim.promise == "at least" else "violated"
+    ) in family.statuses
     if claims_large_mean and effects.unsure is not None:
         # It may send calls, so it is asked only before such a claim.
         reason = effects.unsure()
@@ -197,9 +208,14 @@ def _of_family(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
 
 
 def _what_is_missing(
-    claim: Claim, seen: Seen, family: Family, context: Context
+    claim: Claim,
+    seen: Seen,
+    family: Family,
+    context: Context,
 ) -> tuple[str, Mapping[str, int]]:
-    """Why all users have no clear verdict, and how many would, as entries of the details."""
+    """Why all users have no clear verdict, and how many
+    would, as entries of the details.
+    """
     effects = seen.effects
     mean = effects.of_all
     if context.alone:
@@ -208,9 +224,13 @@ def _what_is_missing(
         bounds = (mean.lower(context.alpha), mean.upper(context.alpha))
         needed = joint_users_needed(len(effects.rows), bounds, abs(claim.margin))
         return OF_ALL, _needed(needed, context)
-    # If only the users of unknown effect prevent a verdict, asking more users does not help.
+    # If only the users of unknown effect prevent a verdict, asking more users does not
+    # help.
     measured = dataclasses.replace(effects, unknown=(), unknown_users=())
-    without_unknown = dataclasses.replace(seen, effects=measured).family(claim, context.alpha)
+    without_unknown = dataclasses.replace(seen, effects=measured).family(
+        claim,
+        context.alpha,
+    )
     if without_unknown.statuses[0] != family.statuses[0]:
         return "", {}
     limit, above = nearest_limit(mean, claim)
@@ -218,7 +238,8 @@ def _what_is_missing(
     level = context.alpha
     of_claim = capped
     if (mean.estimate > limit) is above:
-        # A violation is shown of effects without the cap, and against the correction for groups.
+        # A violation is shown of effects without the cap, and against the correction
+        # for groups.
         level *= weights(len(seen.members))[0]
         of_claim = effects
     reason = outlook(of_claim, limit, above, level, context.users)
@@ -232,30 +253,57 @@ def _what_is_missing(
 
 
 def _needed(users: int | None, context: Context, enough: int = 0) -> dict[str, int]:
-    """The details on how many users are needed, at most `enough` where that is known; empty for None."""
+    """The details on how many users are needed, at most
+    `enough` where that is known; empty for None.
+    """
     if users is None:
         return {}
     return {NEEDED: min(users, enough or users), "users_in_data": context.users}
 
 
-def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> tuple[Example, ...]:
-    return pick(effects, excess(claim, effects.effect), seen.source, seen.followup, context)
+def _examples(
+    claim: Claim,
+    effects: Effects,
+    seen: Seen,
+    context: Context,
+) -> tuple[Example, ...]:
+    return pick(
+        effects,
+        excess(claim, effects.effect),
+        seen.source,
+        seen.followup,
+        context,
+    )
 
 
-def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Slice, ...]:
+def _slices(
+    claim: Claim,
+    seen: Seen,
+    family: Family,
+    alpha: float,
+) -> tuple[Slice, ...]:
     """What the verdict says of all users, and then of each group."""
     members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
     shares = [1.0, *weights(len(seen.members))[1:]]
     return tuple(
         _slice(claim, group, effects, status, p_value, alpha * share)
         for (group, effects), status, p_value, share in zip(
-            members, family.statuses, family.p_values, shares, strict=True
+            members,
+            family.statuses,
+            family.p_values,
+            shares,
+            strict=True,
         )
     )
 
 
 def _slice(
-    claim: Claim, group: Group, effects: Effects, status: Status, p_value: float, level: float
+    claim: Claim,
+    group: Group,
+    effects: Effects,
+    status: Status,
+    p_value: float,
+    level: float,
 ) -> Slice:
     """What the verdict says of a group, with bounds at error rate `level` each."""
     users = len(effects.rows)
@@ -276,7 +324,9 @@ def _slice(
 
 
 def _is_blind(effects: Effects, claim: Claim) -> bool:
-    """Whether noise hides effects of the size of the margin: answers to one request agree no more than that."""
+    """Whether noise hides effects of the size of the margin: answers to one request
+    agree no more than that.
+    """
     return effects.floor is not None and float(effects.floor.mean()) <= claim.margin
 
 

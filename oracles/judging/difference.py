@@ -1,4 +1,6 @@
-"""Promises about a mean of one number per user of both sides, from the arguments of their oracles to a verdict."""
+"""Promises about a mean of one number per user of both sides, from the arguments of
+their oracles to a verdict.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -18,18 +20,25 @@ from pytest_recsys_mt.oracles.judging.effect import Effects, Noise, similarity_e
 from pytest_recsys_mt.oracles.judging.encoding import is_answered, replicates_of
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
+from pytest_recsys_mt.oracles.similarities.similarity import (
+    SIMILARITIES,
+    similarity_named,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted
-    """Raised with the reason if a user's answers have no number: the user counts at both ends of what is possible."""
+    """Raised with the reason if a user's answers have no number: the user counts at
+    both ends of what is possible.
+    """
 
 
 class Unanswered(Unscored):
-    """Raised with the reason if a user has no answer to measure, which counts as a failed call."""
+    """Raised with the reason if a user has no answer to
+    measure, which counts as a failed call.
+    """
 
 
 def require_answer(*sides: Asked) -> None:
@@ -74,11 +83,12 @@ def paired_differences(
 ) -> Effects:
     """One difference per user, as in `scored`, of an absolute value of at most `reach`.
 
-    No noise floor is needed: noise does not bias the mean of a difference, which changes its sign if the sides change
-    places.
+    No noise floor is needed: noise does not bias the mean of a difference, which
+    changes its sign if the sides change places.
 
     Raises:
-        OracleError: If the recommender is not deterministic and `number` does not change its sign, such as a distance.
+        OracleError: If the recommender is not deterministic and `number` does not
+            change its sign, such as a distance.
     """
 
     def difference(source: Asked, followup: Asked) -> float:
@@ -89,7 +99,11 @@ def paired_differences(
         return forwards
 
     effects, _ = scored(
-        difference, pairs.source, pairs.followup, reach=(-reach, reach), noise="no bias"
+        difference,
+        pairs.source,
+        pairs.followup,
+        reach=(-reach, reach),
+        noise="no bias",
     )
     return effects
 
@@ -100,7 +114,7 @@ def _require_sign(user: str, forwards: float, backwards: float) -> None:
         raise OracleError(
             f"paired_differences: the number of user {user!r} is {forwards:g} from source to follow-up and {backwards:g} "
             f"from follow-up to source, so two answers of a noisy recommender to one request have a mean other than 0; "
-            f"give a difference, which changes its sign, or use scored, which takes the noise off"
+            f"give a difference, which changes its sign, or use scored, which takes the noise off",
         )
 
 
@@ -113,15 +127,18 @@ def scored(
 ) -> tuple[Effects, Floats]:
     """The effects of the users who have a number, and all their numbers.
 
-    `number` raises `NotApplicable` if it is not defined for a user, who is then left out, whatever the answers are. It
-    raises `Unscored` if a user's answers have no number, or differ in whether they have one.
+    `number` raises `NotApplicable` if it is not defined for a user, who is then left
+    out, whatever the answers are. It raises `Unscored` if a user's answers have no
+    number, or differ in whether they have one.
 
-    A number between two sides is also above 0 for two answers of a noisy recommender to one request. So, unless
-    `noise` says ``no bias``, the same number between replicates is taken off: the effect is the mean over pairs of one
-    answer of each side, minus the mean over pairs of answers of one side. Its mean is 0 where nothing changed.
+    A number between two sides is also above 0 for two answers of a noisy recommender to
+    one request. So, unless `noise` says ``no bias``, the same number between replicates
+    is taken off: the effect is the mean over pairs of one answer of each side, minus
+    the mean over pairs of answers of one side. Its mean is 0 where nothing changed.
 
     Args:
-        number: Takes the answers of a user, of each side; returns one number, or a tuple of `width`.
+        number: Takes the answers of a user, of each side; returns one number, or a
+            tuple of `width`.
         sides: The answers of one side or two.
         width: The count of numbers of a user, of which the first is the effect.
         reach: The smallest and the largest possible effect.
@@ -167,12 +184,14 @@ def _require_one_number(width: int) -> None:
     if width > 1:
         raise OracleError(
             f"scored: the noise of {width} numbers at once cannot be taken off; measure one number, or declare "
-            f"noise='no bias'"
+            f"noise='no bias'",
         )
 
 
 def _beyond_noise(number: Callable[..., Any], source: Asked, followup: Asked) -> float:
-    """The mean number between one answer of each side, minus that between two answers of one side."""
+    """The mean number between one answer of each side, minus
+    that between two answers of one side.
+    """
     of_source = _one_by_one(source)
     of_followup = _one_by_one(followup)
     source_floor = fmean(number(*both) for both in permutations(of_source, 2))
@@ -213,7 +232,8 @@ def judge_agreement(
         among: The similarities that the oracle takes.
         effects: Measures the effects; called like `similarity_effects`.
         slices: Groups of users that are judged too; None takes those of the run.
-        cap: Up to which a loss counts for ``holds``, above the margin and below 1; None counts all of each.
+        cap: Up to which a loss counts for ``holds``, above the margin and below 1; None
+            counts all of each.
 
     Raises:
         OracleError: If an argument is out of its range.
@@ -225,7 +245,7 @@ def judge_agreement(
         cap = share(oracle, "cap", cap)
         if cap <= most:
             raise OracleError(
-                f"{oracle}: cap must be above the margin {most:g}, or no loss could break the promise; got {cap!r}"
+                f"{oracle}: cap must be above the margin {most:g}, or no loss could break the promise; got {cap!r}",
             )
     claim = Claim(oracle, promise, most, measures=measures, slices=slices, cap=cap)
     return judge_pair(source, followup, claim, partial(effects, similarity=function))

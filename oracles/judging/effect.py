@@ -21,9 +21,11 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict.answers import Context, Pairs
 
 MOST_HOLES = 0.5
-"""The largest share of compared places without an offered item at which a promise may hold. Lists
-that agree on a share h of such places can differ by margin / (1 - h) on the others. At one half, this is
-at most twice the declared margin; above one half, it has no useful limit."""
+"""The largest share of compared places without an offered item at which a promise may
+hold. Lists that agree on a share h of such places can differ by margin / (1 - h) on the
+others. At one half, this is at most twice the declared margin; above one half, it has
+no useful limit.
+"""
 
 NOTHING_SHARED = "no place of the answers can be compared"
 NO_FLOOR = (
@@ -44,17 +46,20 @@ Reasons = Mapping[str, Sequence[int]]
 Noise = Literal["unknown", "taken off", "no bias"]
 """What the noise of a recommender adds to the mean effect between two sides.
 
-``taken off``: the same effect between replicates was subtracted, so its mean is 0 where nothing changed. ``no bias``:
-the mean is 0 there anyway, as that of a difference of two numbers. ``unknown``: it may be anything, so nothing is
-claimed about a recommender that is not deterministic.
+``taken off``: the same effect between replicates was subtracted, so its mean is 0 where
+nothing changed. ``no bias``: the mean is 0 there anyway, as that of a difference of two
+numbers. ``unknown``: it may be anything, so nothing is claimed about a recommender that
+is not deterministic.
 """
 
 
 @dataclass(frozen=True)
 class Effects:
-    """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored.
+    """What an oracle measured of the scored users, all ``(n,)``, and why others were
+    not scored.
 
-    Every given user is scored, or stands under a reason in `failed`, `undefined` or `left_out`; see `account.Account`.
+    Every given user is scored, or stands under a reason in `failed`, `undefined` or
+    `left_out`; see `account.Account`.
 
     Attributes:
         rows: Indices of the scored users among the given ones.
@@ -69,16 +74,18 @@ class Effects:
         undefined: The users whose answers have no number.
         shown: Which answer of each user to show; None shows the first.
         obstacle: Why these answers allow no verdict, whatever the numbers.
-        unsure: Returns why the effects may not show that the mean is large, since the recommender's own noise is
-            unknown; empty if they may. It may send calls, so it is called only before such a claim.
+        unsure: Returns why the effects may not show that the mean is large, since the
+            recommender's own noise is unknown; empty if they may. It may send calls, so
+            it is called only before such a claim.
         room: By how much a kept promise is expected to be kept; None: by the limit.
         note: For readers of the numbers.
         holes: The share of the compared places without an offered item.
-        joint: Whether the mean is a number of all users together (an aggregate). Nothing bounds what a user who was
-            not measured would add to it.
+        joint: Whether the mean is a number of all users together (an aggregate).
+            Nothing bounds what a user who was not measured would add to it.
         noise: What became of the noise in an effect between two sides; see `Noise`.
         approximate: Whether the bounds of `mean` are unproven, as reports must say.
-        unknown: For each user whose effect is unknown, before which scored user they stand, ascending.
+        unknown: For each user whose effect is unknown, before which scored user they
+            stand, ascending.
         unknown_users: The ids of these users.
     """
 
@@ -125,7 +132,8 @@ class Effects:
 
         Args:
             inside: Which of the scored users these are, ``(n,)``.
-            unknown: The others; those of `unknown_users` who are not among them are left out.
+            unknown: The others; those of `unknown_users` who are not among them are
+                left out.
         """
         inside_before = np.concatenate([[0], np.cumsum(inside)])
         places = []
@@ -139,7 +147,11 @@ class Effects:
             self,
             unknown=tuple(places),
             unknown_users=tuple(users),
-            **{name: array[inside] for name, array in arrays.items() if array is not None},
+            **{
+                name: array[inside]
+                for name, array in arrays.items()
+                if array is not None
+            },
         )
 
 
@@ -167,19 +179,27 @@ class Moved:
 
 
 Measure = Callable[[Lists, Lists, Similarity], Moved]
-"""Takes the encoded answers of source and follow-up, ``(n, replicates, k)``; returns how far they moved."""
+"""Takes the encoded answers of source and follow-up, ``(n,
+replicates, k)``; returns how far they moved.
+"""
 
 
 def beyond_noise(source: Lists, followup: Lists, similarity: Similarity) -> Moved:
     """The noise floor minus the agreement of source and follow-up.
 
-    ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of the source and of the follow-up,
-    and M is the mean similarity between source and follow-up. The mean of D is half the squared energy distance of the
-    two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference 143). It is 0 if the distributions
-    are equal. For the `similarity.METRICS` it is never negative, and positive if the similarity can see a difference,
-    even if one side only varies less. For Kendall and Fagin it may be 0 or less although the distributions differ.
+    ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of
+    the source and of the follow-up, and M is the mean similarity between source and
+    follow-up. The mean of D is half the squared energy distance of the two
+    distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference 143). It
+    is 0 if the distributions are equal. For the `similarity.METRICS` it is never
+    negative, and positive if the similarity can see a difference, even if one side only
+    varies less. For Kendall and Fagin it may be 0 or less although the distributions
+    differ.
     """
-    floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
+    floor = (
+        agreement_within(source, similarity) / 2
+        + agreement_within(followup, similarity) / 2
+    )
     agreement = agreement_between(source, followup, similarity)
     return Moved(floor - agreement, floor, agreement)
 
@@ -207,7 +227,8 @@ def similarity_effects(
     followup = encoded.followup[comparable]
     rows = encoded.rows[comparable]
     unshared = under(NOTHING_SHARED, encoded.rows[~comparable].tolist())
-    # Where answers decide whether there is a place to compare, they must not decide who counts.
+    # Where answers decide whether there is a place to compare, they must not decide who
+    # counts.
     depends_on_answers = shared_only and len(rows) > 0
     replicates = (source.shape[1], followup.shape[1])
     obstacle = ONE_REPLICATE if 1 in replicates and not context.deterministic else ""
@@ -240,9 +261,12 @@ def _has_place(side: Lists) -> NDArray[np.bool_]:
 
 
 def unsure(
-    floor: Floats, replicates: tuple[int, ...], context: Context
+    floor: Floats,
+    replicates: tuple[int, ...],
+    context: Context,
 ) -> Callable[[], str] | None:
-    """Says why the noise floor may be too high; None if an answer to one request differs from another.
+    """Says why the noise floor may be too high; None if an answer to one request
+    differs from another.
 
     Args:
         floor: The agreement of each user's replicates, ``(n,)``.
@@ -254,7 +278,9 @@ def unsure(
 
 
 def agreement_within(side: Lists, similarity: Similarity) -> Floats:
-    """Mean agreement between the answers of one side, ``(n,)``; a single answer agrees with itself."""
+    """Mean agreement between the answers of one side,
+    ``(n,)``; a single answer agrees with itself.
+    """
     if side.shape[1] == 1:
         return np.ones(len(side))
     pairs = list(combinations(range(side.shape[1]), 2))
@@ -268,7 +294,10 @@ def agreement_between(source: Lists, followup: Lists, similarity: Similarity) ->
 
 
 def _mean_over(
-    a: Lists, b: Lists, pairs: Sequence[tuple[int, int]], similarity: Similarity
+    a: Lists,
+    b: Lists,
+    pairs: Sequence[tuple[int, int]],
+    similarity: Similarity,
 ) -> Floats:
     """The mean agreement over pairs of replicates of both sides, ``(n,)``."""
     total = np.zeros(len(a))
@@ -284,8 +313,13 @@ def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
     return np.where(np.isnan(values), are_empty, values)
 
 
-def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[str]) -> list[int]:
-    """For each user whose value is unknown, in the order drawn, before which scored user they stand.
+def places_of(
+    unknown: Collection[str],
+    scored: Sequence[str],
+    order: Sequence[str],
+) -> list[int]:
+    """For each user whose value is unknown, in the order drawn, before which scored
+    user they stand.
 
     Args:
         unknown: The users whose value is unknown.
@@ -293,7 +327,8 @@ def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[s
         order: All users, in the order drawn.
 
     Returns:
-        Indices among the scored users, ascending; their number for who stands behind all of them.
+        Indices among the scored users, ascending; their number for who stands behind
+        all of them.
     """
     place = {user: at for at, user in enumerate(order)}
     scored_places = [place[user] for user in scored]
@@ -302,7 +337,9 @@ def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[s
 
 
 def mostly_holes(share: float) -> str:
-    """Why agreement does not show "holds" if more than `MOST_HOLES` of the places have no offered item."""
+    """Why agreement does not show "holds" if more than
+    `MOST_HOLES` of the places have no offered item.
+    """
     return (
         f"{share:.0%} of the compared places are empty or name items not offered, and agreement "
         f"there says nothing about the other places: more than {MOST_HOLES:.0%} is too much for "

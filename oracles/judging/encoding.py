@@ -1,4 +1,6 @@
-"""Answers as arrays of numbers, in which the same item has the same number on both sides."""
+"""Answers as arrays of numbers, in which the same item
+has the same number on both sides.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
 class Encoded:
     """Answers as numbers, for the users with a recommendation in at least one answer.
 
-    Lists are ``(users, replicates, k)``, best first, without repeats; places that are not due are -1. An empty place
-    counts as an item of its own, with the number of the place, from 0 to k - 1. Items have higher numbers.
+    Lists are ``(users, replicates, k)``, best first, without repeats; places that are
+    not due are -1. An empty place counts as an item of its own, with the number of the
+    place, from 0 to k - 1. Items have higher numbers.
 
     Attributes:
         rows: Indices of these users among the given ones.
@@ -36,7 +39,9 @@ class Encoded:
 
 
 class _Offer(NamedTuple):
-    """What a request offers: whether it has an item, and how many items are due, at most its candidates."""
+    """What a request offers: whether it has an item, and how
+    many items are due, at most its candidates.
+    """
 
     has: Callable[[str], bool]
     due: int
@@ -45,14 +50,16 @@ class _Offer(NamedTuple):
 def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
     """Number the items of both sides in the same way, and also every empty place.
 
-    As many places are due as the request asks for, but at most its number of candidates, and on both sides the smaller
-    number. Repeats are removed. Items that no request offered, including invented ones, count like any other.
+    As many places are due as the request asks for, but at most its number of
+    candidates, and on both sides the smaller number. Repeats are removed. Items that no
+    request offered, including invented ones, count like any other.
 
     Args:
         pairs: The answers of both sides.
         context: The facts of the run.
-        shared_only: Whether items that only the answer's own request offered are left out, and the gap is closed. As
-            many fewer places are due, for all answers of the user.
+        shared_only: Whether items that only the answer's own request offered are left
+            out, and the gap is closed. As many fewer places are due, for all answers of
+            the user.
 
     Raises:
         OracleError: If users of one side have different numbers of answers.
@@ -66,17 +73,26 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     others_of_source = followup_offers if shared_only else None
     others_of_followup = source_offers if shared_only else None
     source, source_offered = _encode_side(
-        pairs.source, source_offers, others_of_source, depths, numbers
+        pairs.source,
+        source_offers,
+        others_of_source,
+        depths,
+        numbers,
     )
     followup, followup_offered = _encode_side(
-        pairs.followup, followup_offers, others_of_followup, depths, numbers
+        pairs.followup,
+        followup_offers,
+        others_of_followup,
+        depths,
+        numbers,
     )
     both = zip(pairs.source, pairs.followup, strict=True)
     rows = np.flatnonzero([is_answered(before, after) for before, after in both])
     source = source[rows]
     followup = followup[rows]
 
-    # All answers of a user are compared to the same depth: the floor depends on the depth.
+    # All answers of a user are compared to the same depth: the floor depends on the
+    # depth.
     due = np.minimum(_shortest(source), _shortest(followup))
     is_due = np.arange(source.shape[2]) < due[:, None, None]
     source = np.where(is_due, source, PAD)
@@ -132,12 +148,14 @@ def _encode_side(
     Args:
         side: The answers.
         offers: What their requests offer.
-        others: What the requests of the other side offer, if items that they lack are left out.
+        others: What the requests of the other side offer, if items that they lack are
+            left out.
         depths: The largest number of places that are due of each user.
         numbers: The numbers of items, to which new ones are added.
 
     Returns:
-        The numbers, and at which places is an item that its own request offered, both ``(n, replicates, k)``.
+        The numbers, and at which places is an item that its own request offered, both
+        ``(n, replicates, k)``.
     """
     shape = (len(side), replicates_of(side), numbers.places)
     codes = np.full(shape, PAD, np.int32)
@@ -148,18 +166,24 @@ def _encode_side(
             named = list(dict.fromkeys(answer.items))[: offer.due]
             items = named
             if other is not None:
-                items = [item for item in named if other.has(item) or not offer.has(item)]
+                items = [
+                    item for item in named if other.has(item) or not offer.has(item)
+                ]
             left_out = len(named) - len(items)
             due = min(depth, offer.due - left_out)
             items = items[:due]
             item_codes = [numbers[item] for item in items]
             codes[row, replicate, :due] = [*item_codes, *range(len(items), due)]
-            is_offered[row, replicate, : len(items)] = [offer.has(item) for item in items]
+            is_offered[row, replicate, : len(items)] = [
+                offer.has(item) for item in items
+            ]
     return codes, is_offered
 
 
 def filled(side: Lists) -> Lists:
-    """A side of `Encoded` whose empty places are not due: measures of papers count none as an item."""
+    """A side of `Encoded` whose empty places are not due:
+    measures of papers count none as an item.
+    """
     return np.where(side < side.shape[2], PAD, side)
 
 
@@ -169,7 +193,8 @@ def is_answered(*sides: Asked) -> bool:
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
-    """The number of answers per user on this side, which must be the same for all, and at least one.
+    """The number of answers per user on this side, which must be the same for all, and
+    at least one.
 
     Raises:
         OracleError: If it is not the same for all, or 0.
@@ -177,10 +202,11 @@ def replicates_of(asked: Sequence[Asked]) -> int:
     user_by_count = {len(one.answers): one.user for one in asked}
     if len(user_by_count) > 1 or 0 in user_by_count:
         counts = ", ".join(
-            f"{count} for user {user!r}" for count, user in sorted(user_by_count.items())
+            f"{count} for user {user!r}"
+            for count, user in sorted(user_by_count.items())
         )
         raise OracleError(
             f"every user needs the same number of answers, at least one, got {counts}; count users "
-            f"with failed calls as errors instead of shortening their answers"
+            f"with failed calls as errors instead of shortening their answers",
         )
     return next(iter(user_by_count), 1)

@@ -8,7 +8,13 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Item, Recommendation, Request
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    EntryKind,
+    Item,
+    Recommendation,
+    Request,
+)
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from pytest_recsys_mt.verdict.verdict import Example
 
@@ -16,7 +22,9 @@ WORST = 3
 BEST = 2
 
 MOST_CHARACTERS = 100
-"""Longest shown text of an entry that is not a catalogue title; a model may write anything there."""
+"""Longest shown text of an entry that is not a catalogue
+title; a model may write anything there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +49,22 @@ def pick(
     followup: Sequence[Asked],
     context: Context,
 ) -> tuple[Example, ...]:
-    """Up to `WORST` users who are the worst, the worst first, and up to `BEST` others who keep the promise.
+    """Up to `WORST` users who are the worst, the worst first, and up to `BEST` others
+    who keep the promise.
 
     Args:
         effects: The effects of the scored users.
-        excess: By how much each exceeds what the promise allows, ``(n,)``; at most 0 where it is kept.
+        excess: By how much each exceeds what the promise allows, ``(n,)``; at most 0
+            where it is kept.
         source: The answers of the source, or empty.
         followup: The answers of the follow-up, or empty.
         context: The facts of the run.
     """
-    # Of users who break it equally, as by any change of their lists, those whose answers agree least are the clearest.
-    agreement = np.zeros(len(excess)) if effects.agreement is None else effects.agreement
+    # Of users who break it equally, as by any change of their lists, those whose
+    # answers agree least are the clearest.
+    agreement = (
+        np.zeros(len(excess)) if effects.agreement is None else effects.agreement
+    )
     worst = np.lexsort((agreement, -excess))[:WORST]  # stable
     # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
@@ -66,7 +79,9 @@ def pick(
             user=(source or followup)[row].user,
             source=before.titles,
             followup=after.titles,
-            score=None if effects.agreement is None else float(effects.agreement[place]),
+            score=None
+            if effects.agreement is None
+            else float(effects.agreement[place]),
             source_kinds=before.kinds,
             followup_kinds=after.kinds,
             keeps=bool(excess[place] <= 0),
@@ -85,7 +100,12 @@ class _Side(NamedTuple):
     shown: Shown | None = None
 
 
-def _side_of_example(side: Sequence[Asked], row: int, answer: int, context: Context) -> _Side:
+def _side_of_example(
+    side: Sequence[Asked],
+    row: int,
+    answer: int,
+    context: Context,
+) -> _Side:
     if not side:
         return _Side()
     asked = side[row]
@@ -99,9 +119,13 @@ def _side_of_example(side: Sequence[Asked], row: int, answer: int, context: Cont
 
 
 def titles_of(shown: Recommendation, items: Mapping[str, Item]) -> tuple[str, ...]:
-    """The entries of an answer as a reader knows them: titles of `items`, else what was written."""
+    """The entries of an answer as a reader knows them:
+    titles of `items`, else what was written.
+    """
     # Reversed, so that the first of several texts for an item is kept.
-    text_by_item = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    text_by_item = {
+        entry.item: entry.text for entry in reversed(shown.entries) if entry.item
+    }
     titles = []
     for item in shown.items:
         if item in items:
@@ -118,7 +142,8 @@ def kinds(
     items: Mapping[str, Item],
     hidden: frozenset[str] = frozenset(),
 ) -> tuple[EntryKind, ...]:
-    """The kind of each item of an answer, relative to its request; empty if all were offered.
+    """The kind of each item of an answer, relative to its request; empty if all were
+    offered.
 
     An item that is `hidden` counts as offered.
     """

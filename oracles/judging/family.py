@@ -1,15 +1,18 @@
 """All users and groups of them, judged as one family of claims.
 
-A claim that the promise is broken is made of all users and of each group by Holm's procedure, so that any
-such claim is wrong with probability at most alpha. All users have half of alpha: the mean of all is what a
-promise is about, and many groups must not make it hard to judge. The groups share the other half.
+A claim that the promise is broken is made of all users and of each group by Holm's
+procedure, so that any such claim is wrong with probability at most alpha. All users
+have half of alpha: the mean of all is what a promise is about, and many groups must not
+make it hard to judge. The groups share the other half.
 
-A claim that the promise holds is made of all users at alpha, as without groups, and then of the groups by Holm's
-procedure. No group is said to hold unless all users do. So a false claim needs a false one of all users, or, where
-that one is true, a false one of a group: either has probability at most alpha (fixed sequence; Maurer, Hothorn and
+A claim that the promise holds is made of all users at alpha, as without groups, and
+then of the groups by Holm's procedure. No group is said to hold unless all users do. So
+a false claim needs a false one of all users, or, where that one is true, a false one of
+a group: either has probability at most alpha (fixed sequence; Maurer, Hothorn and
 Lehmacher 1995).
 
-The p-values of bets hold at all numbers of users at once, so this is true whenever asking ends, whatever decides it.
+The p-values of bets hold at all numbers of users at once, so this is true whenever
+asking ends, whatever decides it.
 """
 
 from collections.abc import Sequence
@@ -27,7 +30,8 @@ class Family:
 
     Attributes:
         statuses: What is claimed of each.
-        p_values: Of the hypotheses that the promise holds for each, without any correction.
+        p_values: Of the hypotheses that the promise holds for each, without any
+            correction.
         p_value: Of the hypothesis that it holds for all of them.
     """
 
@@ -56,23 +60,27 @@ def judge_family(
 ) -> Family:
     """Judge all users and each group.
 
-    Of two claims that could be made, that with the smaller p-value is. With `capped` means, both claims can be true
-    where few users lose much: ``violated`` is made.
+    Of two claims that could be made, that with the smaller p-value is. With `capped`
+    means, both claims can be true where few users lose much: ``violated`` is made.
 
     Args:
         claim: What is judged.
-        members: The estimates of the mean effects of all users and of each group; None if nobody was scored.
+        members: The estimates of the mean effects of all users and of each group; None
+            if nobody was scored.
         alpha: The error rate.
         capped: The same for ``holds``, if effects count only up to a cap for it.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
     for_holds = capped or members
-    opposite = [1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in for_holds]
+    opposite = [
+        1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in for_holds
+    ]
     broken = holm(against, weights(len(members) - 1))
     gate = opposite[0] <= alpha
     of_groups = holm(opposite[1:]) if gate else [1.0] * (len(members) - 1)
     kept = [opposite[0], *of_groups]
-    # A promise that breaks in one of several ways is tested in each; groups are then corrected for both.
+    # A promise that breaks in one of several ways is tested in each; groups are then
+    # corrected for both.
     level = alpha / claim.ways if len(members) > 1 else alpha
     statuses: list[Status] = []
     for place in range(len(members)):

@@ -1,9 +1,11 @@
 """Claims about training: the fits are drawn too, and all users share them.
 
-Users who are asked of the same few fits say nothing of what other seeds of the fits would do. So a claim is made
-only if further fits with other seeds prove it together with the first, and if it is beyond the spread of the fits:
-the mean effect is computed once more without each fit (the delete-one jackknife of two samples), and the bound is
-Student's with the number of fits minus two degrees of freedom. Unlike bets, this bound is approximate.
+Users who are asked of the same few fits say nothing of what other seeds of the fits
+would do. So a claim is made only if further fits with other seeds prove it together
+with the first, and if it is beyond the spread of the fits: the mean effect is computed
+once more without each fit (the delete-one jackknife of two samples), and the bound is
+Student's with the number of fits minus two degrees of freedom. Unlike bets, this bound
+is approximate.
 """
 
 import dataclasses
@@ -26,7 +28,9 @@ _POWER_ERRORS = 0.84
 """Standard errors that give a probability of .8."""
 
 STEP = 2
-"""By what the number of users grows if their answers do not settle a claim about all fits."""
+"""By what the number of users grows if their answers do
+not settle a claim about all fits.
+"""
 
 _SURE_ERRORS = 3.0
 """Standard errors within which nearly every estimate lies."""
@@ -81,10 +85,12 @@ def over_fits(
     see: Callable[[Pairs, Context], Seen],
     context: Context,
 ) -> Verdict:
-    """The verdict on the first fits and on further ones, withdrawn if their spread is too large for it.
+    """The verdict on the first fits and on further ones, withdrawn if their spread is
+    too large for it.
 
-    The first fits were asked until the verdict was just clear, so all fits together are often short of it with the
-    same users, above all where answers are noisy. More users are asked then.
+    The first fits were asked until the verdict was just clear, so all fits together are
+    often short of it with the same users, above all where answers are noisy. More users
+    are asked then.
 
     Args:
         verdict: The verdict on the first fits.
@@ -96,7 +102,8 @@ def over_fits(
     """
     if verdict.status not in ("holds", "violated") or verdict.estimate is None:
         return verdict
-    # Answers differ with the fit. A correction for the run's other promises only decides how many users are asked.
+    # Answers differ with the fit. A correction for the run's other promises only
+    # decides how many users are asked.
     context = dataclasses.replace(context, deterministic=False, family=1)
     looks = verdict.looks
     while True:
@@ -112,7 +119,9 @@ def over_fits(
         pairs, _ = twice(fits.first(users), more)
         seen = see(pairs, context)
         judged = dataclasses.replace(
-            verdict_of(claim, verdict.relation, seen, context), looks=looks, approximate=True
+            verdict_of(claim, verdict.relation, seen, context),
+            looks=looks,
+            approximate=True,
         )
         if judged.estimate is None or judged.interval is None:
             return withdrawn(judged, f"with other fits: {judged.reason}")
@@ -126,12 +135,21 @@ def over_fits(
 
 
 def _spread(
-    judged: Verdict, pairs: Pairs, see: Callable[[Pairs, Context], Seen], context: Context
+    judged: Verdict,
+    pairs: Pairs,
+    see: Callable[[Pairs, Context], Seen],
+    context: Context,
 ) -> _Estimate:
-    """The mean effect over all fits, of the users for whom the verdict claims something."""
+    """The mean effect over all fits, of the users for
+    whom the verdict claims something.
+    """
     group = judged.broken
     name = (group.slicing, group.value) if group else None
-    return _jackknife(pairs, lambda fewer: _mean(see(fewer, context), name), context.alpha)
+    return _jackknife(
+        pairs,
+        lambda fewer: _mean(see(fewer, context), name),
+        context.alpha,
+    )
 
 
 def _with_widest(judged: Verdict, spread: _Estimate) -> Verdict:
@@ -144,9 +162,13 @@ def _with_widest(judged: Verdict, spread: _Estimate) -> Verdict:
 
 
 def _withdrawn_for_spread(
-    verdict: Verdict, judged: Verdict, claim: Claim, spread: _Estimate
+    verdict: Verdict,
+    judged: Verdict,
+    claim: Claim,
+    spread: _Estimate,
 ) -> Verdict:
-    """The withdrawn verdict on all fits, with its reason and the fits a side that are likely to be enough.
+    """The withdrawn verdict on all fits, with its reason and the fits a side that are
+    likely to be enough.
 
     Args:
         verdict: The verdict on the first fits.
@@ -185,18 +207,24 @@ def _mean(seen: Seen, name: tuple[str, str] | None) -> float:
     """The mean effect of the group of that slicing and value; None takes all users."""
     effects = seen.effects
     if name is not None:
-        effects_by_name = {(group.slicing, group.value): own for group, own in seen.members}
+        effects_by_name = {
+            (group.slicing, group.value): own for group, own in seen.members
+        }
         effects = effects_by_name[name]
     return float(effects.effect.mean())
 
 
 def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float], alpha: float) -> _Estimate:
-    """The mean, with the standard error of the jackknife that leaves out each fit of either side."""
+    """The mean, with the standard error of the jackknife
+    that leaves out each fit of either side.
+    """
     of_source = [
-        mean(dataclasses.replace(pairs, source=fewer)) for fewer in _without_each(pairs.source)
+        mean(dataclasses.replace(pairs, source=fewer))
+        for fewer in _without_each(pairs.source)
     ]
     of_followup = [
-        mean(dataclasses.replace(pairs, followup=fewer)) for fewer in _without_each(pairs.followup)
+        mean(dataclasses.replace(pairs, followup=fewer))
+        for fewer in _without_each(pairs.followup)
     ]
     variance = _jackknife_variance(of_source) + _jackknife_variance(of_followup)
     fits = len(of_source) + len(of_followup)

@@ -1,7 +1,8 @@
 """Items that the user has and that the recommender was not told of.
 
-A prompt shows only a part of a long history. Naming an item of the rest is no fault of a model that reads the prompt
-alone, so it counts against no promise, and the verdict says how many there are.
+A prompt shows only a part of a long history. Naming an item of the rest is no fault of
+a model that reads the prompt alone, so it counts against no promise, and the verdict
+says how many there are.
 """
 
 from collections.abc import Iterable
@@ -12,12 +13,16 @@ from pytest_recsys_mt.verdict.answers import Asked
 
 
 def is_about_seen(name: str) -> bool:
-    """Whether an item that the user has is a fault for the oracle or score of this name."""
+    """Whether an item that the user has is a fault for
+    the oracle or score of this name.
+    """
     return name.partition("@")[0] in ABOUT_SEEN
 
 
 def with_hidden(effects: Effects, name: str, sides: Iterable[Asked]) -> Effects:
-    """`effects`, with a note of the hidden items that were recommended, if `name` is about items that the user has."""
+    """`effects`, with a note of the hidden items that were recommended, if `name` is
+    about items that the user has.
+    """
     if not is_about_seen(name):
         return effects
     return effects.with_note(_in_words(sides))

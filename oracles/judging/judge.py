@@ -16,7 +16,13 @@ from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
-from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
+from pytest_recsys_mt.oracles.judging.together import (
+    Anew,
+    confirmed,
+    is_proved_by,
+    twice,
+    with_age,
+)
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.verdict.verdict import AGAINST, DECLARES, PART, Verdict
@@ -33,8 +39,14 @@ OfSample = Callable[[Sample, Context], Effects]
 """Measures the effect of each user on one side."""
 
 
-def judge_pair(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
-    """Judge a claim about two sides of answers by the effect of each user, step by step, and report the verdict.
+def judge_pair(
+    source: Answers,
+    followup: Answers,
+    claim: Claim,
+    measure: OfPairs,
+) -> Verdict:
+    """Judge a claim about two sides of answers by the effect of each user, step by
+    step, and report the verdict.
 
     Args:
         source: The answers to the original requests.
@@ -46,11 +58,18 @@ def judge_pair(source: Answers, followup: Answers, claim: Claim, measure: OfPair
         OracleError: If `source` and `followup` are not two sides of one run.
     """
     verdict = compare(source, followup, claim, measure)
-    return reported(verdict, partial(judge_pair, claim=claim, measure=measure), source, followup)
+    return reported(
+        verdict,
+        partial(judge_pair, claim=claim, measure=measure),
+        source,
+        followup,
+    )
 
 
 def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
-    """The effects, which allow no claim about a noisy recommender if nobody says what its noise adds to them."""
+    """The effects, which allow no claim about a noisy recommender
+    if nobody says what its noise adds to them.
+    """
     if context.deterministic or effects.obstacle or not pairs.source:
         return effects
     if effects.noise == "unknown":
@@ -61,8 +80,14 @@ def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
     return effects
 
 
-def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -> Verdict:
-    """Report a verdict, with how to judge other sides in the same way, and the other recommender if there are two."""
+def reported(
+    verdict: Verdict,
+    judge: Callable[..., Verdict],
+    *sides: Answers,
+) -> Verdict:
+    """Report a verdict, with how to judge other sides in the same way, and the other
+    recommender if there are two.
+    """
     models = [getattr(side, "model", "") for side in sides]
     if models[-1] != models[0]:
         details = {**verdict.details, AGAINST: models[-1]}
@@ -112,7 +137,9 @@ class _Comparison:
         return _Step(users, pairs, self.seen(pairs, self.source.context))
 
     def confirmed(self, verdict: Verdict, last: _Step) -> Verdict:
-        """The verdict, withdrawn if further answers do not show its claim; if they do, with what its failures share."""
+        """The verdict, withdrawn if further answers do not show its claim; if they do,
+        with what its failures share.
+        """
         context = self.source.context
         pairs = last.pairs
         asked_again = partial(self.asked_again, verdict, last)
@@ -134,17 +161,29 @@ class _Comparison:
         stands = standing is verdict or PART in standing.details
         if not stands or standing.status != "violated":
             return standing
-        details = with_shared(standing.details, self.claim, last.seen.effects, pairs, context)
-        declares = context.declaration(self.source, self.followup, self.claim.wants_change)
+        details = with_shared(
+            standing.details,
+            self.claim,
+            last.seen.effects,
+            pairs,
+            context,
+        )
+        declares = context.declaration(
+            self.source,
+            self.followup,
+            self.claim.wants_change,
+        )
         if declares:
             details = {**details, DECLARES: declares}
         return dataclasses.replace(standing, details=details)
 
     def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
-        """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.
+        """The verdict on both sides asked at one time: of users whose sides were, and
+        of the others asked once more.
 
-        A recommender that declares itself deterministic, and a plan, ask everybody again. It asks nothing if the users
-        whose sides were asked at one time prove the claim of `verdict`. None if the answers cannot change.
+        A recommender that declares itself deterministic, and a plan, ask everybody
+        again. It asks nothing if the users whose sides were asked at one time prove the
+        claim of `verdict`. None if the answers cannot change.
         """
         context = self.source.context
         everybody = self.everybody
@@ -177,8 +216,15 @@ class _Comparison:
             users = next_step(users, everybody)
 
 
-def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
-    """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts."""
+def compare(
+    source: Answers,
+    followup: Answers,
+    claim: Claim,
+    measure: OfPairs,
+) -> Verdict:
+    """Judge a claim as `judge_pair` does, but do not report
+    it: the caller combines several verdicts.
+    """
     two_sides(claim.oracle, source, followup)
     context = source.context
     groups = groups_of(claim.slices, claim.oracle, context)
@@ -190,22 +236,43 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
         steps.append(step)
         return step.seen
 
-    verdict = step_by_step(claim, comparison.relation, context, comparison.everybody, see)
+    verdict = step_by_step(
+        claim,
+        comparison.relation,
+        context,
+        comparison.everybody,
+        see,
+    )
     last = steps[-1]
     if claim.promise == "at most" and not claim.changes:
         verdict = with_changes(verdict, last.seen.effects, last.pairs, context)
     verdict = comparison.confirmed(verdict, last)
-    verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
+    verdict = dataclasses.replace(
+        verdict,
+        against=source.label if followup.label else "",
+    )
     return with_vacuity(verdict, source, followup)
 
 
-def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Context) -> Verdict:
-    """A verdict on the agreement of a deterministic recommender, with how many lists changed, and the largest change.
+def with_changes(
+    verdict: Verdict,
+    effects: Effects,
+    pairs: Pairs,
+    context: Context,
+) -> Verdict:
+    """A verdict on the agreement of a deterministic recommender, with how many lists
+    changed, and the largest change.
 
-    No noise changes its lists, so each of them is an effect of what the relation changed, also where the mean holds.
+    No noise changes its lists, so each of them is an effect of what the relation
+    changed, also where the mean holds.
     """
     agreement = effects.agreement
-    if not context.deterministic or context.made_up or agreement is None or not len(agreement):
+    if (
+        not context.deterministic
+        or context.made_up
+        or agreement is None
+        or not len(agreement)
+    ):
         return verdict
     changed = int((agreement < 1 - ROUNDING).sum())
     worst = int(agreement.argmin())
@@ -221,7 +288,8 @@ def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Cont
 
 
 def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
-    """Judge a claim about the answers of one side by the effect of each user, step by step, and report the verdict.
+    """Judge a claim about the answers of one side by the effect of each user, step by
+    step, and report the verdict.
 
     Args:
         answers: The answers.
@@ -232,11 +300,22 @@ def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
         OracleError: If `answers` are not answers of a run.
     """
     verdict = assess(answers, claim, measure)
-    return reported(verdict, partial(judge_sample, claim=claim, measure=measure), answers)
+    return reported(
+        verdict,
+        partial(judge_sample, claim=claim, measure=measure),
+        answers,
+    )
 
 
-def assess(answers: Answers, claim: Claim, measure: OfSample, *, whole: bool = False) -> Verdict:
-    """Judge a claim as `judge_sample` does, but do not report it: the caller adds to the verdict.
+def assess(
+    answers: Answers,
+    claim: Claim,
+    measure: OfSample,
+    *,
+    whole: bool = False,
+) -> Verdict:
+    """Judge a claim as `judge_sample` does, but do not report it: the caller adds to
+    the verdict.
 
     If `whole`, answers of which nothing could be read have an effect too.
     """
@@ -256,9 +335,11 @@ def assess(answers: Answers, claim: Claim, measure: OfSample, *, whole: bool = F
 
 
 def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdict:
-    """A verdict that holds, with what the recommender does not read of what its relation changes.
+    """A verdict that holds, with what the recommender does not read of what its
+    relation changes.
 
-    A promise about what a recommender does not read is kept, and says nothing: it is kept vacuously.
+    A promise about what a recommender does not read is kept, and says nothing: it is
+    kept vacuously.
     """
     context = source.context
     moved = context.deterministic and any(verdict.per_user.values())

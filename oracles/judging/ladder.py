@@ -39,14 +39,16 @@ def without_verdict(
     everybody: bool = False,
     who: str = "user",
 ) -> tuple[Status, str] | None:
-    """The status and the reason if the answers allow no verdict; None if they can be judged.
+    """The status and the reason if the answers allow no verdict; None if they can be
+    judged.
 
     Args:
         account: What became of the users.
         unasked: How many users were not asked although they could have been, by reason.
         context: The limits of the run.
         unread: What `too_many_unread` returns.
-        everybody: Whether the claim is about everybody, so that none may be left unasked.
+        everybody: Whether the claim is about everybody, so that none may be left
+            unasked.
         who: What is counted: ``user`` or ``question``.
     """
     failures = too_many_failed(account, context, who)
@@ -105,7 +107,9 @@ def _users(reasons: Mapping[str, int]) -> str:
 
 
 def too_many_unread(tally: Readable, context: Context, what: str = "list") -> str:
-    """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough."""
+    """Why in too many answers no `what` (a list or an option) was
+    read for any verdict; empty if in few enough.
+    """
     unread = tally.unreadable
     answers = tally.answers
     limit = context.missed_limit
@@ -121,7 +125,9 @@ def too_many_unread(tally: Readable, context: Context, what: str = "list") -> st
     # The mark of an option mostly stands at the end of an answer.
     at_end = what == "option"
     quoted = ", ".join(_quoted(answer.text or "", at_end=at_end) for answer in examples)
-    wanted = "the mark alone" if at_end else "one numbered title a line and nothing else"
+    wanted = (
+        "the mark alone" if at_end else "one numbered title a line and nothing else"
+    )
     return f"{reason}, such as {quoted}; ask for {wanted}"
 
 
@@ -134,8 +140,13 @@ def unread_counts(unread: int, users: int, who: str = "user") -> str:
     )
 
 
-def unreadable(tally: Readable, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
-    """The details of a verdict about answers of which nothing could be read, and the place of each such user."""
+def unreadable(
+    tally: Readable,
+    users: Mapping[str, int],
+) -> dict[str, dict[str, object]]:
+    """The details of a verdict about answers of which nothing could be read, and the
+    place of each such user.
+    """
     if not tally.unreadable:
         return {}
     texts = [
@@ -148,7 +159,7 @@ def unreadable(tally: Readable, users: Mapping[str, int]) -> dict[str, dict[str,
             "of": tally.answers,
             "texts": texts,
             "users": dict(users),
-        }
+        },
     }
 
 
@@ -185,7 +196,9 @@ def too_many_failed(account: Account, context: Context, who: str = "user") -> st
     if not refused:
         return f"{reasons}: {share:.1%} of the {who}s failed, the limit is {limit:.1%}"
     failed = errors.total() - refused
-    what = f"got a refusal ({refused}) or failed ({failed})" if failed else "got a refusal"
+    what = (
+        f"got a refusal ({refused}) or failed ({failed})" if failed else "got a refusal"
+    )
     return (
         f"{reasons}: {share:.1%} of the {who}s {what}, although the recommender answers others; "
         f"the limit is {limit:.1%} (recsys_error_limit)"
@@ -193,18 +206,25 @@ def too_many_failed(account: Account, context: Context, who: str = "user") -> st
 
 
 _QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|(?<!HTTP )(?<!\d)\d+")
-"""What an error names of one answer: a list, a text in quotes, or a number, but for the status of a reply."""
+"""What an error names of one answer: a list, a text in quotes,
+or a number, but for the status of a reply.
+"""
 
 
 def counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with their numbers of users, in words; only the most frequent if there are many.
+    """Reasons with their numbers of users, in words; only the most frequent if there
+    are many.
 
-    Reasons that differ only in what they quote are one reason, which is shown by its first example.
+    Reasons that differ only in what they quote are one reason, which is shown by its
+    first example.
     """
     users_by_reason = _without_quotations(reasons)
     if len(users_by_reason) <= MANY_REASONS:
         return _enumerated(users_by_reason)
-    ranked = sorted(users_by_reason, key=lambda reason: (-users_by_reason[reason], reason))
+    ranked = sorted(
+        users_by_reason,
+        key=lambda reason: (-users_by_reason[reason], reason),
+    )
     frequent = {reason: users_by_reason[reason] for reason in ranked[:MANY_REASONS]}
     others = users_by_reason.total() - sum(frequent.values())
     more = len(users_by_reason) - MANY_REASONS
@@ -227,4 +247,6 @@ def _without_quotations(reasons: Mapping[str, int]) -> Counter[str]:
 
 
 def _enumerated(users_by_reason: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason} ({users})" for reason, users in sorted(users_by_reason.items()))
+    return ", ".join(
+        f"{reason} ({users})" for reason, users in sorted(users_by_reason.items())
+    )

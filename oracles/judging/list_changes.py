@@ -50,15 +50,22 @@ def _places(candidates: Sequence[Item] | None) -> Offer:
 
 
 def compared_lists(
-    source: Asked, followup: Asked, offers: Offers, *, is_changed: bool, ordered: bool
+    source: Asked,
+    followup: Asked,
+    offers: Offers,
+    *,
+    is_changed: bool,
+    ordered: bool,
 ) -> ListPair:
-    """The first answer of each side, without repeats and without what only one request offers.
+    """The first answer of each side, without repeats and without what only one request
+    offers.
 
     Args:
         source: The answers to the original request.
         followup: Those to the transformed one.
         offers: The candidates of both.
-        is_changed: Whether the user's lists count as changed; if not, none of their entries does.
+        is_changed: Whether the user's lists count as changed; if not, none of their
+            entries does.
         ordered: Whether an item that moved counts as changed.
     """
     before = _first_list(source)
@@ -78,12 +85,17 @@ def _first_list(asked: Asked) -> list[str]:
 
 
 def left_or_moved(
-    source: Sequence[str], followup: Sequence[str], *, ordered: bool = True
+    source: Sequence[str],
+    followup: Sequence[str],
+    *,
+    ordered: bool = True,
 ) -> tuple[list[bool], list[bool]]:
-    """Which entries of each list changed: those that are not in every longest sequence that both lists have in common.
+    """Which entries of each list changed: those that are not in every longest sequence
+    that both lists have in common.
 
-    So an item that moved far changed, and those that moved up for it did not; of two neighbours that changed places,
-    both did. Without `ordered`, only those changed that the other list lacks.
+    So an item that moved far changed, and those that moved up for it did not; of two
+    neighbours that changed places, both did. Without `ordered`, only those changed that
+    the other list lacks.
     """
     place_in_followup = {item: place for place, item in enumerate(followup)}
     common = [place_in_followup[item] for item in source if item in place_in_followup]
@@ -99,9 +111,15 @@ def _in_every_longest_sequence(numbers: Sequence[int]) -> set[int]:
     mirrored = [-number for number in reversed(numbers)]
     lengths_from = _longest_lengths(mirrored)[::-1]
     longest = max(lengths_to, default=0)
-    # All longest sequences go through a number if it is the only one that can take its position in them.
+    # All longest sequences go through a number if it is the only one that can take its
+    # position in them.
     numbers_at_position: dict[int, list[int]] = defaultdict(list)
-    for number, length_to, length_from in zip(numbers, lengths_to, lengths_from, strict=True):
+    for number, length_to, length_from in zip(
+        numbers,
+        lengths_to,
+        lengths_from,
+        strict=True,
+    ):
         if length_to + length_from - 1 == longest:
             numbers_at_position[length_to].append(number)
     return {here[0] for here in numbers_at_position.values() if len(here) == 1}

@@ -1,4 +1,6 @@
-"""Which items of changed lists left or moved, and the traits by which these differ from the other items there."""
+"""Which items of changed lists left or moved, and the traits by
+which these differ from the other items there.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from itertools import islice
 import numpy as np
 
 from pytest_recsys_mt.oracles.judging.changed_entries import Entries, Shares, compare
-from pytest_recsys_mt.oracles.judging.list_changes import Offer, Offers, compared_lists, offers_of
+from pytest_recsys_mt.oracles.judging.list_changes import (
+    Offer,
+    Offers,
+    compared_lists,
+    offers_of,
+)
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
 from pytest_recsys_mt.oracles.judging.traits_of_items import (
     item_traits,
@@ -69,29 +76,44 @@ def looks_at_items(
         context: The facts of the run.
         ordered: Whether an item that moved counts as changed.
     """
-    offers = [offers_of(before, after) for before, after in zip(source, followup, strict=True)]
+    offers = [
+        offers_of(before, after) for before, after in zip(source, followup, strict=True)
+    ]
     lists = [
         compared_lists(before, after, offer, is_changed=is_changed, ordered=ordered)
         for before, after, offer, is_changed in zip(
-            source, followup, offers, marked.tolist(), strict=True
+            source,
+            followup,
+            offers,
+            marked.tolist(),
+            strict=True,
         )
     ]
     numbers: dict[str, int] = {}
     source_entries = Entries.of(
-        [each.source for each in lists], [each.source_changed for each in lists], numbers
+        [each.source for each in lists],
+        [each.source_changed for each in lists],
+        numbers,
     )
     followup_entries = Entries.of(
-        [each.followup for each in lists], [each.followup_changed for each in lists], numbers
+        [each.followup for each in lists],
+        [each.followup_changed for each in lists],
+        numbers,
     )
     if not source_entries.changed.any() or not followup_entries.changed.any():
         return []
-    sample = [numbers.setdefault(item, len(numbers)) for item in _sample(offers, context)]
+    sample = [
+        numbers.setdefault(item, len(numbers)) for item in _sample(offers, context)
+    ]
     items = _items(numbers, [*source, *followup], context)
     traits = item_traits(items, context)
-    # What is new is one of many, which differ from the best anyway: so it is compared with all that is offered.
+    # What is new is one of many, which differ from the best anyway: so it is compared
+    # with all that is offered.
     offered_shares = {}
     if sample:
-        offered_shares = {trait.words: float(trait.mask[sample].mean()) for trait in traits}
+        offered_shares = {
+            trait.words: float(trait.mask[sample].mean()) for trait in traits
+        }
     ids = [item.id for item in items]
     return [
         *_looks_at_side(source_entries, LEFT, traits, {}, ids, offers),
@@ -101,7 +123,9 @@ def looks_at_items(
 
 
 def _sample(offers: Sequence[Offers], context: Context) -> list[str]:
-    """Some of the items that the follow-ups offer; without candidates, of the catalogue."""
+    """Some of the items that the follow-ups offer;
+    without candidates, of the catalogue.
+    """
     given = [offer.followup for offer in offers if offer.followup is not None]
     if not given:
         step = 1 + len(context.items) // SAMPLE
@@ -114,7 +138,11 @@ def _sample(offers: Sequence[Offers], context: Context) -> list[str]:
     return sample
 
 
-def _items(numbers: Mapping[str, int], asked: Sequence[Asked], context: Context) -> list[Item]:
+def _items(
+    numbers: Mapping[str, int],
+    asked: Sequence[Asked],
+    context: Context,
+) -> list[Item]:
     """The items of these numbers, in their order."""
     known = context.items
     if not all(item in known for item in numbers):
@@ -140,13 +168,15 @@ def _looks_at_side(
     ids: Sequence[str],
     offers: Sequence[Offers],
 ) -> list[Look]:
-    """The looks at traits of the items of a side, and of their places among the candidates.
+    """The looks at traits of the items of a side, and of their places among the
+    candidates.
 
     Args:
         entries: The entries of the side.
         what: What became of its changed items.
         of_items: Traits with a mask of all items, by their numbers.
-        offered_shares: The shares of the offered items with a trait, by its words, where they matter.
+        offered_shares: The shares of the offered items with a trait, by its words,
+            where they matter.
         ids: The ids of all items, by their numbers.
         offers: The candidates of each user.
     """
@@ -156,11 +186,20 @@ def _looks_at_side(
         return []
     least = np.array([offered_shares.get(trait.words, 0.0) for trait in traits])
     shares = compare(traits, entries, least, by_place=True)
-    return [_look(trait, what, shares, at, shares.p_values[at]) for at, trait in enumerate(traits)]
+    return [
+        _look(trait, what, shares, at, shares.p_values[at])
+        for at, trait in enumerate(traits)
+    ]
 
 
-def _of_candidates(entries: Entries, ids: Sequence[str], offers: Sequence[Offers]) -> list[Trait]:
-    """Places among the candidates of either request, because either order may be the one that matters."""
+def _of_candidates(
+    entries: Entries,
+    ids: Sequence[str],
+    offers: Sequence[Offers],
+) -> list[Trait]:
+    """Places among the candidates of either request, because
+    either order may be the one that matters.
+    """
     of_source = [offer.source for offer in offers]
     if all(offer.are_same for offer in offers):
         return _places_in_offers(entries, ids, of_source, "the candidates")
@@ -172,9 +211,14 @@ def _of_candidates(entries: Entries, ids: Sequence[str], offers: Sequence[Offers
 
 
 def _places_in_offers(
-    entries: Entries, ids: Sequence[str], offers: Sequence[Offer], among: str
+    entries: Entries,
+    ids: Sequence[str],
+    offers: Sequence[Offer],
+    among: str,
 ) -> list[Trait]:
-    """Traits by the places in the offer of each user; none if a request has no candidates."""
+    """Traits by the places in the offer of each user;
+    none if a request has no candidates.
+    """
     given = [offer for offer in offers if offer is not None]
     if len(given) < len(offers):
         return []
@@ -187,7 +231,8 @@ def _places_in_offers(
 def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
     """Looks at places in the list, with the larger p-value of both sides.
 
-    Both have to show them, since what is inserted anywhere always drives out the last item.
+    Both have to show them, since what is inserted anywhere always drives out the last
+    item.
     """
     of_source = []
     of_followup = []
@@ -205,7 +250,10 @@ def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
     shares = compare(of_source, source, least, by_place=False)
     followup_shares = compare(of_followup, followup, least, by_place=False)
     p_values = np.maximum(shares.p_values, followup_shares.p_values)
-    return [_look(trait, LEFT, shares, at, p_values[at]) for at, trait in enumerate(of_source)]
+    return [
+        _look(trait, LEFT, shares, at, p_values[at])
+        for at, trait in enumerate(of_source)
+    ]
 
 
 def _divides(trait: Trait) -> bool:

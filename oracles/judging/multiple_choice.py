@@ -40,7 +40,8 @@ def begun(
     column: bool = True,
     **fields: Any,
 ) -> tuple[Verdict, bool]:
-    """The verdict without numbers, and whether it is reported, since nothing can be judged.
+    """The verdict without numbers, and whether it is reported, since nothing can be
+    judged.
 
     There may be no questions, too many failed calls, or too many missed answers.
 
@@ -57,7 +58,9 @@ def begun(
     reasons: dict[str, str] = {}
     for side in sides:
         reasons |= dict.fromkeys(side.failed, side.why or "no answer")
-    on_all_sides = set(sides[0].questions).intersection(*(side.questions for side in sides))
+    on_all_sides = set(sides[0].questions).intersection(
+        *(side.questions for side in sides),
+    )
     answered = on_all_sides - reasons.keys()
     account = Account(
         drawn=len(answered) + len(reasons),
@@ -96,9 +99,15 @@ def _places(missed: Collection[str], questions: Sequence[str]) -> dict[str, int]
 
 
 def judged(
-    verdict: Verdict, mean: Mean, promise: Promise, limit: float, context: Context, **fields: Any
+    verdict: Verdict,
+    mean: Mean,
+    promise: Promise,
+    limit: float,
+    context: Context,
+    **fields: Any,
 ) -> Verdict:
-    """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each.
+    """The reported verdict on a mean over questions, with one-sided bounds at error
+    rate alpha each.
 
     Args:
         verdict: The one that was `begun`; its details follow those in `fields`.
@@ -114,9 +123,7 @@ def judged(
     status = family.statuses[0]
     reason = fields.pop("reason", "")
     if status == "inconclusive":
-        bounds = (
-            f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
-        )
+        bounds = f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
         reason = joined(reason, bounds)
     name_of_limit = "threshold" if "metric" in fields else "margin"
     fields["details"] |= verdict.details
@@ -135,23 +142,23 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
     """The questions of which a choice is unknown.
 
     Returns:
-        The places of the questions whose follow-up alone failed, or of which a choice could not be read, and how they
-        count, in words.
+        The places of the questions whose follow-up alone failed, or of which a choice
+        could not be read, and how they count, in words.
     """
     failed: set[str] = set()
     for followup in followups:
         failed |= set(followup.failed)
     unread = _missed(source, *followups) - failed
     without_choice = failed | unread
-    places = [place for place, name in enumerate(source.questions) if name in without_choice]
+    places = [
+        place for place, name in enumerate(source.questions) if name in without_choice
+    ]
     asked = len(source.questions)
     failed_count = len(failed.intersection(source.questions))
     unread_count = len(places) - failed_count
     of_failed = ""
     if failed_count:
-        of_failed = (
-            f"{failed_count} of {asked} questions got no answer after the change; each {BOTH_ENDS}"
-        )
+        of_failed = f"{failed_count} of {asked} questions got no answer after the change; each {BOTH_ENDS}"
     of_unread = ""
     if unread_count > 0:
         of_unread = unread_counts(unread_count, asked, "question")
@@ -159,7 +166,8 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
 
 
 def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:
-    """Places of the questions that both sides answered, in which an option was read or not.
+    """Places of the questions that both sides answered, in which an option was read or
+    not.
 
     Raises:
         OracleError: If the sides share no question.
@@ -173,6 +181,6 @@ def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, i
     if source.questions and followup.questions and not pairs:
         raise OracleError(
             f"{oracle}: the two sides have no question in common; a change keeps the names of the "
-            f"questions, got {source.questions[0]!r} and {followup.questions[0]!r}"
+            f"questions, got {source.questions[0]!r} and {followup.questions[0]!r}",
         )
     return pairs

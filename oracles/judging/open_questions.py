@@ -18,13 +18,16 @@ def open_to_both(pairs: Pairs) -> Pairs:
 
 
 def _without_one_sided_items(source: Asked, followup: Asked) -> tuple[Asked, Asked]:
-    """Both sides of a user, without these items and with the same, smaller depth; unchanged if there are candidates."""
+    """Both sides of a user, without these items and with the same, smaller depth;
+    unchanged if there are candidates.
+    """
     # An item that both sides know is a fault of the answer that names it, so it stays.
     one_sided = source.request.known ^ followup.request.known
     if not one_sided or _has_candidates(source) or _has_candidates(followup):
         return source, followup
     depth = min(source.request.k, followup.request.k)
-    # The answers that lose the most items have the fewest left, and all are compared to that depth.
+    # The answers that lose the most items have the fewest left, and all are compared to
+    # that depth.
     answers = (*source.answers, *followup.answers)
     depth -= max(_count(one_sided, answer) for answer in answers)
     depth = max(1, depth)
@@ -43,7 +46,11 @@ def _count(items: frozenset[str], answer: Recommendation) -> int:
 def _without(asked: Asked, items: frozenset[str], depth: int) -> Asked:
     """The answers without these items, as those to a request of that depth."""
     answers = tuple(_answer_without(answer, items) for answer in asked.answers)
-    return dataclasses.replace(asked, request=asked.request.replace(k=depth), answers=answers)
+    return dataclasses.replace(
+        asked,
+        request=asked.request.replace(k=depth),
+        answers=answers,
+    )
 
 
 def _answer_without(answer: Recommendation, items: frozenset[str]) -> Recommendation:

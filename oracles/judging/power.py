@@ -1,4 +1,6 @@
-"""What an inconclusive verdict needs: how many more users, and which effect it could have shown."""
+"""What an inconclusive verdict needs: how many more users,
+and which effect it could have shown.
+"""
 
 import math
 
@@ -34,8 +36,15 @@ _HALVINGS = 12
 _EQUAL = 1e-12
 
 
-def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
-    """How many more users a sample needs to show on which side of a limit its mean lies, in words.
+def outlook(
+    effects: Effects,
+    value: float,
+    above: bool,
+    alpha: float,
+    most: int = 0,
+) -> str:
+    """How many more users a sample needs to show on which side of a limit its mean
+    lies, in words.
 
     Args:
         effects: The effects of the users asked so far.
@@ -60,7 +69,9 @@ def _need_in_words(effects: Effects, value: float, alpha: float, most: int) -> s
     noun = "user" if more == 1 else "users"
     need = f"about {more} more {noun} like these would settle it"
     if 0 < most < len(effects.rows) + more:
-        return f"{need}, but the data has only {most}; use larger data or a wider margin"
+        return (
+            f"{need}, but the data has only {most}; use larger data or a wider margin"
+        )
     return need
 
 
@@ -76,11 +87,17 @@ def _visible_in_words(effects: Effects, value: float, above: bool, alpha: float)
 
 
 def users_needed(
-    effects: Effects, value: float, above: bool, alpha: float, room: float
+    effects: Effects,
+    value: float,
+    above: bool,
+    alpha: float,
+    room: float,
 ) -> int | None:
-    """Of how many users, at most `MOST`, a share `POWER` of samples shows a promise that is kept.
+    """Of how many users, at most `MOST`, a share `POWER` of samples shows a promise
+    that is kept.
 
-    The effects keep their spread around a mean that keeps the promise by `room`; shares that cannot, by half of it.
+    The effects keep their spread around a mean that keeps the promise by `room`; shares
+    that cannot, by half of it.
 
     Args:
         effects: The effects of the users asked so far.
@@ -90,7 +107,8 @@ def users_needed(
         room: The distance of the assumed mean from the limit.
 
     Returns:
-        The number of users, more than were asked; None if so many as were asked are enough.
+        The number of users, more than were asked; None if so many as were asked are
+        enough.
     """
     low, high = effects.reach
     centre = max(low, value - room) if above else min(high, value + room)
@@ -102,7 +120,13 @@ def users_needed(
         runs = _SURE_RUNS if most == users else _RUNS
         drawn = rng.choice(effects.effect, size=(runs, most))
         moved = _moved_to(centre, drawn, effects, value, rng)
-        reached = reached_by(np.clip(moved, low, high), effects, value, alpha, above=not above)
+        reached = reached_by(
+            np.clip(moved, low, high),
+            effects,
+            value,
+            alpha,
+            above=not above,
+        )
         if most == users:
             if np.isfinite(reached).mean() > 1 - 1 / _SURE_RUNS:
                 return None
@@ -114,7 +138,11 @@ def users_needed(
 
 
 def _moved_to(
-    centre: float, drawn: Floats, effects: Effects, value: float, rng: np.random.Generator
+    centre: float,
+    drawn: Floats,
+    effects: Effects,
+    value: float,
+    rng: np.random.Generator,
 ) -> Floats:
     """Samples of effects, moved so that their mean keeps the promise."""
     mean = float(effects.effect.mean())
@@ -130,7 +158,9 @@ def _moved_to(
 
 
 def least_change(users: int, alpha: float) -> float:
-    """The smallest limit on a loss of agreement that so many users show to be kept, if nobody's answer moves."""
+    """The smallest limit on a loss of agreement that so many users
+    show to be kept, if nobody's answer moves.
+    """
     no_effects = Effects(np.empty(0, np.intp), np.empty(0), reach=(-0.5, 1.0))
     unmoved = np.zeros((1, users))
 
@@ -141,7 +171,11 @@ def least_change(users: int, alpha: float) -> float:
     return first_of(is_shown, _HALVINGS)
 
 
-def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
+def joint_users_needed(
+    users: int,
+    bounds: tuple[float, float],
+    room: float,
+) -> int | None:
     """As `users_needed`, for a number of all users together with approximate bounds.
 
     Args:
@@ -157,7 +191,8 @@ def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> 
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
-    """How many further users like these would show on which side of a limit the mean lies.
+    """How many further users like these would show on which side of a limit the mean
+    lies.
 
     Args:
         effects: The effects of the users asked so far.
@@ -165,7 +200,8 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
         alpha: The error rate of a claim.
 
     Returns:
-        The number with which a share `POWER` of samples shows it; None if that is more than `MOST`.
+        The number with which a share `POWER` of samples shows it; None if that is more
+        than `MOST`.
     """
     effect = effects.effect
     mean = float(effect.mean())
@@ -183,7 +219,13 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
     return None
 
 
-def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
+def extreme_visible(
+    effects: Effects,
+    value: float,
+    alpha: float,
+    *,
+    above: bool,
+) -> float | None:
     """The mean nearest to a limit that so many users can distinguish from it.
 
     Args:
@@ -193,7 +235,8 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
         above: Whether means above the limit are meant, or those below.
 
     Returns:
-        The mean that a share `POWER` of samples shows to be on that side; None if no mean is shown so often.
+        The mean that a share `POWER` of samples shows to be on that side; None if no
+        mean is shown so often.
     """
     effect = effects.effect
     low, high = effects.reach
@@ -222,15 +265,23 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
 
 def _with_power(reached: Floats) -> int | None:
-    """The number of users after which a share `POWER` of the samples shows it; None if fewer samples ever do."""
+    """The number of users after which a share `POWER` of the
+    samples shows it; None if fewer samples ever do.
+    """
     needed = float(np.quantile(reached, POWER, method="higher"))
     return int(needed) if math.isfinite(needed) else None
 
 
 def reached_by(
-    drawn: Floats, effects: Effects, value: float, alpha: float, *, above: bool
+    drawn: Floats,
+    effects: Effects,
+    value: float,
+    alpha: float,
+    *,
+    above: bool,
 ) -> Floats:
-    """After how many of its users each sample shows its mean to be above `value`, or below it.
+    """After how many of its users each sample shows its mean to be above `value`, or
+    below it.
 
     Args:
         drawn: Effects, ``(samples, users)``.
@@ -246,7 +297,11 @@ def reached_by(
     scale = (high - low) or 1.0
     gains = drawn - value if above else value - drawn
     worst = value - low if above else high - value
-    log_capitals = log_capital(gains / scale, max(worst / scale, _EQUAL), wide=effects.wide)
+    log_capitals = log_capital(
+        gains / scale,
+        max(worst / scale, _EQUAL),
+        wide=effects.wide,
+    )
     is_enough = log_capitals >= -math.log(alpha)
     first = is_enough.argmax(axis=1) + 1.0
     return np.where(is_enough.any(axis=1), first, np.inf)

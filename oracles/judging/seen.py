@@ -55,7 +55,8 @@ class Seen:
     ) -> Seen:
         """The results, with the place of each user whose effect is unknown.
 
-        These are the users who got no answer, whose answer was unread or `unclear`, and whose answers have no number.
+        These are the users who got no answer, whose answer was unread or `unclear`, and
+        whose answers have no number.
         """
         _require_each_once(effects)
         users = [asked.user for asked in source or followup]
@@ -77,7 +78,9 @@ class Seen:
             effects = dataclasses.replace(
                 effects,
                 unknown=tuple(places_of(unknown, scored, tally.order)),
-                unknown_users=tuple(user for user in dict.fromkeys(tally.order) if user in unknown),
+                unknown_users=tuple(
+                    user for user in dict.fromkeys(tally.order) if user in unknown
+                ),
             )
         return cls(effects, tally, source, followup, groups, account)
 
@@ -105,9 +108,14 @@ class Seen:
         return judge_family(claim, self._means(None), alpha, capped)
 
     def _means(self, cap: float | None) -> list[Mean | None]:
-        """The mean of all users, then of each group, with no effect above `cap`; None without scored users."""
+        """The mean of all users, then of each group, with no effect
+        above `cap`; None without scored users.
+        """
         all_effects = [self.effects, *(effects for _, effects in self.members)]
-        return [effects.up_to(cap).of_all if len(effects.rows) else None for effects in all_effects]
+        return [
+            effects.up_to(cap).of_all if len(effects.rows) else None
+            for effects in all_effects
+        ]
 
     @property
     def per_user(self) -> dict[str, float]:
@@ -128,21 +136,30 @@ def _unscored_rows(effects: Effects) -> list[int]:
 
 
 def _require_each_once(effects: Effects) -> None:
-    """Each user is scored once, or stands under one reason; else the account would not add up."""
+    """Each user is scored once, or stands under one reason;
+    else the account would not add up.
+    """
     rows = Counter([*effects.rows.tolist(), *_unscored_rows(effects)])
     for row, count in rows.items():
         if count > 1:
             raise OracleError(
                 f"the effects count the user at index {row} {count} times; give each user one effect, or one "
-                f"reason in failed, undefined or left_out"
+                f"reason in failed, undefined or left_out",
             )
 
 
 def _undefined(
-    effects: Effects, users: Sequence[str], unclear: Collection[str]
+    effects: Effects,
+    users: Sequence[str],
+    unclear: Collection[str],
 ) -> dict[str, list[str]]:
-    """The users whose answers have no number, by reason: also those for whom an oracle gives no reason."""
-    undefined = {reason: [users[row] for row in rows] for reason, rows in effects.undefined.items()}
+    """The users whose answers have no number, by reason: also
+    those for whom an oracle gives no reason.
+    """
+    undefined = {
+        reason: [users[row] for row in rows]
+        for reason, rows in effects.undefined.items()
+    }
     explained = {*effects.rows.tolist(), *_unscored_rows(effects)}
     without_reason = [
         users[row] for row in others(len(users), explained) if users[row] not in unclear

@@ -1,4 +1,6 @@
-"""What a comparison of two noisy recommenders can show, from what one that is compared with itself differs by."""
+"""What a comparison of two noisy recommenders can show, from what
+one that is compared with itself differs by.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +22,9 @@ _LARGE_RUNS = 60
 """Samples of many users."""
 
 _LARGE = (1_000, MOST)
-"""How many users these samples have; the fewer are tried first, because they are faster."""
+"""How many users these samples have; the fewer are
+tried first, because they are faster.
+"""
 
 _SEED = 20_052
 """Fixed, so that what is said depends only on the answers."""
@@ -30,13 +34,17 @@ _HALVINGS = 12
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What is shown with a probability of `CHANCE` about two recommenders that are as noisy as this one.
+    """What is shown with a probability of `CHANCE` about two recommenders that are as
+    noisy as this one.
 
     Attributes:
-        margin: The smallest margin within which two equal ones are shown to be; None if these users show none.
-        loss: The smallest true loss of agreement that is shown to be above `limit`; None if these users show none.
+        margin: The smallest margin within which two equal ones are shown to be; None if
+            these users show none.
+        loss: The smallest true loss of agreement that is shown to be above `limit`;
+            None if these users show none.
         limit: The margin that `loss` is above.
-        users: How many users show two equal ones to be within each margin; None for more than `power.MOST`.
+        users: How many users show two equal ones to be within each margin; None for
+            more than `power.MOST`.
     """
 
     margin: float | None
@@ -55,7 +63,8 @@ def sensitivity_of(
     """Judge samples of measured values by the bets of real verdicts.
 
     Args:
-        values: What each user's agreement lost between two draws of one recommender, so that their true mean is 0.
+        values: What each user's agreement lost between two draws of one recommender, so
+            that their true mean is 0.
         reach: The smallest and the largest possible value.
         limit: The margin of a comparison.
         alpha: The error rate of a claim.
@@ -86,7 +95,11 @@ def sensitivity_of(
 
 
 def _users_for(
-    margin: float, null: Floats, effects: Effects, alpha: float, rng: np.random.Generator
+    margin: float,
+    null: Floats,
+    effects: Effects,
+    alpha: float,
+    rng: np.random.Generator,
 ) -> int | None:
     """How many users show a mean of 0 to be within a margin."""
     for most in _LARGE:

@@ -1,7 +1,9 @@
-"""What the changed answers of a violated promise share: a trait of their users, or of the items that moved in them.
+"""What the changed answers of a violated promise share: a trait of their users, or of
+the items that moved in them.
 
-Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`. What is reported is significant
-after Holm's correction over the traits that were looked at, and large. It may be the cause, or go with the cause.
+Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`.
+What is reported is significant after Holm's correction over the traits that were looked
+at, and large. It may be the cause, or go with the cause.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ FEWEST_USERS = 8
 FEWEST_CHANGED = 3
 
 APART = 0.85
-"""The least part of the variance of noisy effects that must lie between changed users and the others."""
+"""The least part of the variance of noisy effects that must
+lie between changed users and the others.
+"""
 
 TIE = 1e-9
 """An effect up to this is one of rounding."""
@@ -55,9 +59,14 @@ class Found:
 
 
 def with_shared(
-    details: Mapping[str, Any], claim: Claim, effects: Effects, pairs: Pairs, context: Context
+    details: Mapping[str, Any],
+    claim: Claim,
+    effects: Effects,
+    pairs: Pairs,
+    context: Context,
 ) -> Mapping[str, Any]:
-    """The details of a violated verdict on how far lists moved, with what the lists that break the promise share.
+    """The details of a violated verdict on how far lists moved, with what the lists
+    that break the promise share.
 
     Args:
         details: The details of the verdict so far.
@@ -66,7 +75,11 @@ def with_shared(
         pairs: The answers of both sides.
         context: The facts of the run.
     """
-    if effects.mean is not None or effects.agreement is None or claim.promise == "within":
+    if (
+        effects.mean is not None
+        or effects.agreement is None
+        or claim.promise == "within"
+    ):
         return details
     marked = _breaking_users(claim, effects, context)
     if marked is None:
@@ -93,9 +106,11 @@ def _breaking_users(claim: Claim, effects: Effects, context: Context) -> Mask | 
 
 
 def clearly_changed(effect: Floats) -> Mask | None:
-    """The users whose lists changed, from noisy effects ``(n,)``; None unless two groups are far apart.
+    """The users whose lists changed, from noisy effects ``(n,)``; None unless two
+    groups are far apart.
 
-    The groups are those with the most variance between them (Otsu 1979, IEEE Trans. SMC 9).
+    The groups are those with the most variance between them (Otsu 1979, IEEE Trans. SMC
+    9).
     """
     ascending = np.sort(effect)
     count = len(ascending)
@@ -151,7 +166,10 @@ def what_is_shared(
 
     raw = [look.p_value if _is_large(look) else 1.0 for look in looks]
     item_p_values = [_halved_rate(p_value) for p_value in holm(raw)]
-    best_look = _best_fit(item_p_values, [look.elsewhere - _share(look) for look in looks])
+    best_look = _best_fit(
+        item_p_values,
+        [look.elsewhere - _share(look) for look in looks],
+    )
 
     found = []
     if best_trait is not None:
@@ -172,9 +190,11 @@ def _halved_rate(p_value: float) -> float:
 
 
 def corrected(tables: Sequence[Table]) -> list[float]:
-    """P-values after Holm's correction, only over those traits that could become significant with so many users.
+    """P-values after Holm's correction, only over those traits that could become
+    significant with so many users.
 
-    Which ones could depends on nothing but how many users are marked and have the trait (Tarone 1990, Biometrics 46).
+    Which ones could depends on nothing but how many users are marked and have the trait
+    (Tarone 1990, Biometrics 46).
     """
     level = ALPHA / 2
     limit = level / _testable(sorted(table.least_p_value for table in tables), level)
@@ -187,7 +207,8 @@ def corrected(tables: Sequence[Table]) -> list[float]:
 
 
 def _testable(least: Sequence[float], level: float) -> int:
-    """Tarone's number of tests: the first so many that no more can be significant at `level` over that number.
+    """Tarone's number of tests: the first so many that no more can be significant at
+    `level` over that number.
 
     Args:
         least: The least p-values of all tests, ascending.
@@ -200,7 +221,9 @@ def _testable(least: Sequence[float], level: float) -> int:
 
 
 def _best_fit(adjusted: Sequence[float], misfit: Sequence[float]) -> int | None:
-    """The significant trait that fits best; of equal ones the first, which is the simplest."""
+    """The significant trait that fits best; of equal ones
+    the first, which is the simplest.
+    """
     significant = [at for at, p_value in enumerate(adjusted) if p_value <= ALPHA]
     return min(significant, key=lambda at: misfit[at], default=None)
 
@@ -211,11 +234,31 @@ def _best_table(tables: Sequence[Table], adjusted: Sequence[float]) -> int | Non
 
 
 def _second_of_users(
-    first: Trait, traits: Sequence[Trait], marked: Mask, looks: int, kinds: tuple[str, str]
+    first: Trait,
+    traits: Sequence[Trait],
+    marked: Mask,
+    looks: int,
+    kinds: tuple[str, str],
 ) -> list[Found]:
-    """A second trait, which tells the users with the first apart, or those without it; at most one."""
-    with_first = _best_among(first.mask, f"among users {first.words}", traits, marked, looks, kinds)
-    without_first = _best_among(~first.mask, "among the others", traits, marked, looks, kinds)
+    """A second trait, which tells the users with the first
+    apart, or those without it; at most one.
+    """
+    with_first = _best_among(
+        first.mask,
+        f"among users {first.words}",
+        traits,
+        marked,
+        looks,
+        kinds,
+    )
+    without_first = _best_among(
+        ~first.mask,
+        "among the others",
+        traits,
+        marked,
+        looks,
+        kinds,
+    )
     found = [each for each in (with_first, without_first) if each is not None]
     return sorted(found, key=lambda each: each.p_value)[:1]
 

@@ -1,7 +1,8 @@
 """Groups of users that a verdict judges beside all users.
 
-A slicing gives each user a group. Groups are made from the requests and the data alone, of all sampled users
-and before any of them is asked. So no answer decides who belongs to which group, or how many groups there are.
+A slicing gives each user a group. Groups are made from the requests and the data alone,
+of all sampled users and before any of them is asked. So no answer decides who belongs
+to which group, or how many groups there are.
 """
 
 import math
@@ -18,7 +19,9 @@ from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Slicing = str | Callable[[Request], str]
-"""A name of `SLICINGS`, the name of an attribute of users, or a function from a user's request to a group."""
+"""A name of `SLICINGS`, the name of an attribute of users, or a
+function from a user's request to a group.
+"""
 
 Slices = Sequence[Slicing]
 """Several slicings; each divides all users."""
@@ -52,7 +55,11 @@ class Group:
     users: frozenset[str]
 
 
-def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Group, ...]:
+def groups_of(
+    slices: Slices | None,
+    oracle: str,
+    context: Context,
+) -> tuple[Group, ...]:
     """The groups of each slicing that makes more than one, in order of their names.
 
     Args:
@@ -73,7 +80,11 @@ def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Gro
     return tuple(groups)
 
 
-def _large_groups(name: str, values: Sequence[str], users: Sequence[Asked]) -> list[Group]:
+def _large_groups(
+    name: str,
+    values: Sequence[str],
+    users: Sequence[Asked],
+) -> list[Group]:
     """The groups of a slicing with at least `LEAST` users; the others are one group."""
     users_by_value: dict[str, set[str]] = defaultdict(set)
     for asked, value in zip(users, values, strict=True):
@@ -95,22 +106,28 @@ def _large_groups(name: str, values: Sequence[str], users: Sequence[Asked]) -> l
 
 
 def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None:
-    """The slicings to judge a measure by: none for an aggregate, and an error if a test asks for some of it."""
+    """The slicings to judge a measure by: none for an aggregate,
+    and an error if a test asks for some of it.
+    """
     if not isinstance(measure, Aggregate):
         return slices
     if slices:
         raise OracleError(
             f"{oracle}: slices={tuple(slices)!r} cannot be judged, because an aggregate is a number of all users "
             f"together, which depends on how many they are: the limit for all says nothing about a group; leave "
-            f"slices out, or use a score of single answers"
+            f"slices out, or use a score of single answers",
         )
     return ()
 
 
 def require_slicings(
-    slicings: Iterable[str], attributes: Collection[str], items: Iterable[Item]
+    slicings: Iterable[str],
+    attributes: Collection[str],
+    items: Iterable[Item],
 ) -> None:
-    """Check the names that a run is given against the attributes of users and the catalogue."""
+    """Check the names that a run is given against the
+    attributes of users and the catalogue.
+    """
     for name in slicings:
         if name == "genre" and not any(item.attributes.get("genres") for item in items):
             raise _unfit(name, SWITCH)
@@ -122,7 +139,7 @@ def _unfit(slicing: str, where: str) -> OracleError:
     others = [each for each in SLICINGS if each != slicing]
     return OracleError(
         f"{where}: {slicing!r} cannot divide the users, because the data lack what it goes by; "
-        f"choose from {', '.join(others)}"
+        f"choose from {', '.join(others)}",
     )
 
 
@@ -131,7 +148,7 @@ def _unknown(name: object, where: str, attributes: Collection[str]) -> OracleErr
     none = "" if attributes else "; the data have no attributes of users"
     return OracleError(
         f"{where}: there is no slicing {name!r}; {choices(name, known)}, or give an oracle a function from a "
-        f"request to a text{none}"
+        f"request to a text{none}",
     )
 
 
@@ -142,13 +159,17 @@ def _name(slicing: Slicing, where: str) -> str:
     if not callable(slicing) or not name or name == "<lambda>":
         raise OracleError(
             f"{where}: {slicing!r} is no slicing: give a name ({', '.join(SLICINGS)}, or an attribute of users), "
-            f"or a function with a name of its own, which reports show; define it with def"
+            f"or a function with a name of its own, which reports show; define it with def",
         )
     return str(name)
 
 
 def _values(
-    slicing: Slicing, name: str, where: str, users: Sequence[Asked], context: Context
+    slicing: Slicing,
+    name: str,
+    where: str,
+    users: Sequence[Asked],
+    context: Context,
 ) -> Sequence[str]:
     if not isinstance(slicing, str):
         return [_own(slicing, name, where, asked.request) for asked in users]
@@ -163,31 +184,40 @@ def _values(
     return [str(asked.request.attributes.get(slicing, UNKNOWN)) for asked in users]
 
 
-def _own(slicing: Callable[[Request], str], name: str, where: str, request: Request) -> str:
+def _own(
+    slicing: Callable[[Request], str],
+    name: str,
+    where: str,
+    request: Request,
+) -> str:
     """The group that a function of the user's gives to a request."""
     try:
         value = slicing(request)
     except Exception as error:
         raise OracleError(
             f"{where}: the slicing {name} raised {type(error).__name__}: {error}, for user {request.user!r}; it "
-            f"must return a text for every request"
+            f"must return a text for every request",
         ) from error
     if not isinstance(value, str) or not value.strip():
         raise OracleError(
             f"{where}: the slicing {name} returned {value!r} for user {request.user!r}; it must return a text, the "
-            f"name of the user's group"
+            f"name of the user's group",
         )
     return value
 
 
 def _activity(users: Sequence[Asked], context: Context) -> Sequence[str]:
-    """How many interactions are known of a user: the thirds ``light``, ``medium`` and ``heavy``."""
+    """How many interactions are known of a user: the thirds
+    ``light``, ``medium`` and ``heavy``.
+    """
     counts = [len(own_items(asked)) for asked in users]
     return _parts(counts, ("light", "medium", "heavy"))
 
 
 def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
-    """The most frequent genre of the user's items; of equally frequent ones the first by its name."""
+    """The most frequent genre of the user's items; of equally
+    frequent ones the first by its name.
+    """
     return [_main_genre(asked, context) for asked in users]
 
 
@@ -222,7 +252,7 @@ def _taste(users: Sequence[Asked], context: Context) -> Sequence[str]:
 
 
 SLICINGS = MappingProxyType(
-    {"activity": _activity, "genre": _genre, "ratings": _ratings, "taste": _taste}
+    {"activity": _activity, "genre": _genre, "ratings": _ratings, "taste": _taste},
 )
 """The built-in slicings; their docstrings say what they go by."""
 
@@ -232,7 +262,9 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _parts(numbers: Sequence[float | None], names: Sequence[str]) -> Sequence[str]:
-    """For each number the name of the part in which it is, of as many equal parts as there are names, ascending."""
+    """For each number the name of the part in which it is, of as many equal parts as
+    there are names, ascending.
+    """
     known = sorted(number for number in numbers if number is not None)
     cuts = []
     if known:

@@ -25,18 +25,24 @@ FEW = 3
 
 
 def step_by_step(
-    claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
+    claim: Claim,
+    relation: str,
+    context: Context,
+    users: int,
+    see: Callable[[int], Seen],
 ) -> Verdict:
     """Ask more and more users until the verdict is clear or all `users` were asked.
 
-    After a violation, more users are asked until it is also significant among all tests of the run.
+    After a violation, more users are asked until it is also significant among all tests
+    of the run.
 
     Args:
         claim: What is judged.
         relation: The name of what was changed.
         context: The facts of the run.
         users: How many can be asked.
-        see: Asks the given total number of users, always the same first ones, and measures their effects.
+        see: Asks the given total number of users, always the same first ones, and
+            measures their effects.
 
     Raises:
         OracleError: If the limit lies outside the range of all users' effects.
@@ -61,7 +67,8 @@ def step_by_step(
 
 
 def with_order(verdict: Verdict) -> Verdict:
-    """A verdict whose reason says that its effects depend on the order of asking, if they do.
+    """A verdict whose reason says that its effects depend on the order of asking, if
+    they do.
 
     A number of all users together has no effect of each user.
     """
@@ -71,7 +78,10 @@ def with_order(verdict: Verdict) -> Verdict:
     if found is None:
         return verdict
     reason = joined(verdict.reason, f"{found.words}, so {UNPROVEN}")
-    details = {**verdict.details, "order": {"what": found.what, "p_value": found.p_value}}
+    details = {
+        **verdict.details,
+        "order": {"what": found.what, "p_value": found.p_value},
+    }
     return dataclasses.replace(verdict, reason=reason, details=details)
 
 
@@ -96,7 +106,9 @@ def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
 
 
 def next_step(asked: int, users: int) -> int:
-    """How many of `users` to ask next, those `asked` so far included: a few at first, then a tenth more each time."""
+    """How many of `users` to ask next, those `asked` so far included: a few at first,
+    then a tenth more each time.
+    """
     return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
 
 
@@ -104,7 +116,8 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     """Whether further users would not change the verdict."""
     effects = seen.effects
     account = seen.account
-    # Failures so far may be bad luck. They are final once no number of successes can make up for them.
+    # Failures so far may be bad luck. They are final once no number of successes can
+    # make up for them.
     if too_many_failed(account, context):
         return account.errors.total() > context.error_limit * users
     if 2 * seen.tally.unreadable > seen.tally.answers:
@@ -123,10 +136,12 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
 
 
 def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:
-    """Whether a group may turn out to be violated: it was hardly seen, or looks bad so far.
+    """Whether a group may turn out to be violated: it was hardly seen, or looks bad so
+    far.
 
-    It looks bad if its mean is beyond the margin by more than a standard error. This decides only how many users are
-    asked. Claims are made by bets, which are valid whatever decides that.
+    It looks bad if its mean is beyond the margin by more than a standard error. This
+    decides only how many users are asked. Claims are made by bets, which are valid
+    whatever decides that.
     """
     users = len(effects.rows)
     if users < FEW:
@@ -139,7 +154,9 @@ def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:
 
 
 def _decided_beforehand(claim: Claim, effects: Effects) -> str:
-    """Why no answers of these users could break the limit, or none could keep it; empty if they could."""
+    """Why no answers of these users could break the limit, or
+    none could keep it; empty if they could.
+    """
     low, high = effects.reach
     if effects.mean is not None or effects.obstacle or not low < high < math.inf:
         return ""

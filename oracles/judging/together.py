@@ -1,9 +1,11 @@
 """A difference is claimed only if it is still there when both sides are asked together.
 
-A recommender may change during a run, and most follow-ups are asked later than their source, or days later if the
-source answers were kept. So if a claim depends on a difference, both sides are asked again, as one batch in an order
-that treats them alike. The same is done if a recommender declares itself deterministic, because a claim would
-otherwise depend on that declaration, and with other seeds if each replicate is answered by a fit of its own.
+A recommender may change during a run, and most follow-ups are asked later than their
+source, or days later if the source answers were kept. So if a claim depends on a
+difference, both sides are asked again, as one batch in an order that treats them alike.
+The same is done if a recommender declares itself deterministic, because a claim would
+otherwise depend on that declaration, and with other seeds if each replicate is answered
+by a fit of its own.
 """
 
 import dataclasses
@@ -16,38 +18,52 @@ from pytest_recsys_mt.verdict.answers import Asked, Pairs
 from pytest_recsys_mt.verdict.verdict import NEEDED, PART, Slice, Status, Verdict
 
 CHANGED = "answers changed while we asked"
-"""Start of a verdict's reason if the difference is gone when both sides are asked together."""
+"""Start of a verdict's reason if the difference is gone
+when both sides are asked together.
+"""
 
 WORTH_TELLING = 3600.0
-"""Seconds between source and follow-ups from which a verdict reports the time between them."""
+"""Seconds between source and follow-ups from which a
+verdict reports the time between them.
+"""
 
 
 def with_age(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with a note if source and follow-ups are far apart in time."""
     if pairs.apart < WORTH_TELLING:
         return effects
-    return effects.with_note(f"source and follow-ups were asked {lasting(pairs.apart)} apart")
+    return effects.with_note(
+        f"source and follow-ups were asked {lasting(pairs.apart)} apart",
+    )
 
 
 Anew = tuple[Verdict, int]
-"""The verdict on answers to both sides that were asked again, together; if deterministic, on both answers to each. And
-how many users got another answer to the same request, although it should be equal."""
+"""The verdict on answers to both sides that were asked again, together; if
+deterministic, on both answers to each. And how many users got another answer to the
+same request, although it should be equal.
+"""
 
 
 def confirmed(
-    verdict: Verdict, apart: float, deterministic: bool, anew: Callable[[], Anew | None]
+    verdict: Verdict,
+    apart: float,
+    deterministic: bool,
+    anew: Callable[[], Anew | None],
 ) -> Verdict:
-    """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
+    """The verdict, withdrawn if it claims a difference that is not there when both
+    sides are asked together.
 
-    A claim about a stochastic recommender stands if answers asked together prove it too. The first verdict is returned
-    then, so that its numbers do not depend on the time of asking; if those are answers of fewer users, its details say
-    of how many. A recommender that declares itself deterministic is asked again even if the answers differ too little
-    for a claim (if any user's moved), and unless all its answers are the same as before, the verdict that includes its
-    noise replaces the first.
+    A claim about a stochastic recommender stands if answers asked together prove it
+    too. The first verdict is returned then, so that its numbers do not depend on the
+    time of asking; if those are answers of fewer users, its details say of how many. A
+    recommender that declares itself deterministic is asked again even if the answers
+    differ too little for a claim (if any user's moved), and unless all its answers are
+    the same as before, the verdict that includes its noise replaces the first.
 
     Args:
         verdict: The verdict on the answers of the run.
-        apart: Seconds between the calls of the two sides; 0 trusts a stochastic recommender.
+        apart: Seconds between the calls of the two sides; 0 trusts a stochastic
+            recommender.
         deterministic: Whether the recommender declares itself deterministic.
         anew: Asks both sides together; returns None if nothing can have changed.
     """
@@ -73,7 +89,11 @@ def confirmed(
             return verdict
         return withdrawn(verdict, f"asked {when}, then again together: {other.reason}")
     if second.status == _difference(verdict):
-        return other if deterministic else _proved_by_part(verdict, second.users, first.users)
+        return (
+            other
+            if deterministic
+            else _proved_by_part(verdict, second.users, first.users)
+        )
     if deterministic:
         asked_when = f" (source and follow-ups were asked {when})" if apart else ""
         reason = (
@@ -96,7 +116,9 @@ def _difference(verdict: Verdict) -> Status:
 
 
 def _depends_on_time(verdict: Verdict, deterministic: bool) -> bool:
-    """Whether a change of the recommender between the two sides may be what the verdict shows."""
+    """Whether a change of the recommender between the two
+    sides may be what the verdict shows.
+    """
     if verdict.estimate is None:
         return False
     if verdict.status == _difference(verdict):
@@ -110,20 +132,31 @@ def withdrawn(verdict: Verdict, reason: str) -> Verdict:
     # More users would not settle it.
     details = {name: each for name, each in verdict.details.items() if name != NEEDED}
     return dataclasses.replace(
-        verdict, status="inconclusive", reason=reason, slices=(), details=details
+        verdict,
+        status="inconclusive",
+        reason=reason,
+        slices=(),
+        details=details,
     )
 
 
 def _proved_by_part(verdict: Verdict, users: int, of: int) -> Verdict:
-    """The verdict; if only some of its users prove it, with their number in its details."""
+    """The verdict; if only some of its users prove it,
+    with their number in its details.
+    """
     if users >= of:
         return verdict
     part = {"users": users, "of": of}
     return dataclasses.replace(verdict, details={**verdict.details, PART: part})
 
 
-def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slice, Verdict | Slice]:
-    """What both verdicts say of the users for whom the first claims a difference: all, or one group."""
+def _of_the_same_users(
+    verdict: Verdict,
+    other: Verdict,
+) -> tuple[Verdict | Slice, Verdict | Slice]:
+    """What both verdicts say of the users for whom the first
+    claims a difference: all, or one group.
+    """
     broken = verdict.broken
     if broken is None:
         return verdict, other
@@ -134,13 +167,17 @@ def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slic
 
 
 def is_proved_by(verdict: Verdict, other: Verdict) -> bool:
-    """Whether another verdict claims the same of the same users: all, or the group for which `verdict` claims it."""
+    """Whether another verdict claims the same of the same users: all, or the group for
+    which `verdict` claims it.
+    """
     _, second = _of_the_same_users(verdict, other)
     return second.status == verdict.status
 
 
 def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
-    """Both answers to each request, for the users who have both, and for how many users they differ."""
+    """Both answers to each request, for the users who have
+    both, and for how many users they differ.
+    """
     later = {
         source.user: (source, followup)
         for source, followup in zip(second.source, second.followup, strict=True)

@@ -1,4 +1,6 @@
-"""How many of the marked users and of the others have a trait, and Fisher's exact test of it."""
+"""How many of the marked users and of the others have a
+trait, and Fisher's exact test of it.
+"""
 
 from __future__ import annotations
 
@@ -70,13 +72,19 @@ class Table:
     @property
     def tells(self) -> bool:
         """Whether most of the marked have the trait and few others."""
-        return self.marked_with >= MOST * self.marked and self.others_with <= HALF * self.others
+        return (
+            self.marked_with >= MOST * self.marked
+            and self.others_with <= HALF * self.others
+        )
 
     @property
     def decides(self) -> bool:
         """Whether nearly all with the trait are marked, and few without it."""
         without = self.users - self.having
-        return self.marked_with >= NEARLY_ALL * self.having and self.marked_without <= FEW * without
+        return (
+            self.marked_with >= NEARLY_ALL * self.having
+            and self.marked_without <= FEW * without
+        )
 
     @property
     def exceptions(self) -> int:
@@ -85,7 +93,9 @@ class Table:
 
     @property
     def p_value(self) -> float:
-        """That of Fisher's exact test that the marked have it no more often than the others; 1 if they do not stand out."""
+        """That of Fisher's exact test that the marked have it no more often than the
+        others; 1 if they do not stand out.
+        """
         if self.tells or self.decides:
             return self._tail_probability(self.marked_with)
         return 1.0
@@ -96,7 +106,9 @@ class Table:
         return self._tail_probability(min(self.marked, self.having))
 
     def _tail_probability(self, least: int) -> float:
-        """The probability of `least` or more marked users with the trait, if both are independent."""
+        """The probability of `least` or more marked users with
+        the trait, if both are independent.
+        """
         counts = np.arange(least, min(self.having, self.marked) + 1)
         ways_with = _log_choose(self.having, counts)
         ways_without = _log_choose(self.users - self.having, self.marked - counts)
@@ -129,7 +141,9 @@ def _all_or_some(part: int, whole: int) -> str:
 
 
 def _log_choose(total: int, some: NDArray[np.intp]) -> Floats:
-    """The logarithms of the numbers of ways to choose; minus infinity where there is none."""
+    """The logarithms of the numbers of ways to choose;
+    minus infinity where there is none.
+    """
     is_possible = (some >= 0) & (some <= total)
     chosen = np.where(is_possible, some, 0)
     ways = gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)

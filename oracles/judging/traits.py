@@ -1,7 +1,9 @@
-"""A trait of users or of items, and the ways to make traits of ids, numbers and attributes.
+"""A trait of users or of items, and the ways to make traits of ids, numbers and
+attributes.
 
-`traits_of_users` and `traits_of_items` list the traits by which the changed answers of a failure may be told from the others.
-These lists are fixed, and are made of the requests and the data alone: no answer decides what is looked at.
+`traits_of_users` and `traits_of_items` list the traits by which the changed answers of
+a failure may be told from the others. These lists are fixed, and are made of the
+requests and the data alone: no answer decides what is looked at.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ THRESHOLDS = (5, 10, 15, 20, 50, 100)
 """Where numbers are split, beside their median."""
 
 FEWEST = 5
-"""Users with a trait, and without it, that it takes to look at it; likewise shares of the looked-at items, in percent."""
+"""Users with a trait, and without it, that it takes to look at it; likewise shares of
+the looked-at items, in percent.
+"""
 
 MOST_VALUES = 25
 """Values of one attribute that are looked at: the most frequent."""
 
 FEW_VALUES = 6
-"""Up to so many different numbers of an attribute are names of groups, and are not split."""
+"""Up to so many different numbers of an attribute are
+names of groups, and are not split.
+"""
 
 MOST_ATTRIBUTES = 8
 """Attributes of users, and of items, that are looked at."""
@@ -44,7 +50,8 @@ class Trait:
     """Some of the users or items, ``(n,)``.
 
     Attributes:
-        words: What they share, after "users" (``with an odd id``) or after "the items" (``have an odd id``).
+        words: What they share, after "users" (``with an odd id``) or after "the items"
+            (``have an odd id``).
         mask: Which ones they are.
     """
 
@@ -80,7 +87,9 @@ def distinct(traits: Sequence[Trait]) -> list[Trait]:
 
 
 def id_traits(ids: Sequence[str], verb: str) -> Iterator[Trait]:
-    """Traits by the last number in an id; `verb` comes before "an id": ``with`` or ``have``."""
+    """Traits by the last number in an id; `verb` comes
+    before "an id": ``with`` or ``have``.
+    """
     numbers = [_last_number(each) for each in ids]
     parities = [None if number is None else number % 2 for number in numbers]
     yield Trait(f"{verb} an odd id", mask_of(parity == 1 for parity in parities))
@@ -102,7 +111,8 @@ def split_traits(
     thresholds: Sequence[float] = THRESHOLDS,
     tenths: bool = False,
 ) -> Iterator[Trait]:
-    """Traits of being above a threshold and of being up to it; an unknown number is in neither.
+    """Traits of being above a threshold and of being up to it; an unknown number is in
+    neither.
 
     Args:
         values: The numbers, ``(n,)``; None where a number is unknown.
@@ -111,7 +121,10 @@ def split_traits(
         thresholds: Where to split, beside the median of the known numbers.
         tenths: Whether to split at all deciles, in place of the median alone.
     """
-    numbers = np.array([math.nan if value is None else value for value in values], np.float64)
+    numbers = np.array(
+        [math.nan if value is None else value for value in values],
+        np.float64,
+    )
     known = numbers[np.isfinite(numbers)]
     if not len(known):
         return
@@ -125,14 +138,20 @@ def split_traits(
 
 
 def attribute_traits(
-    attributes: Sequence[Mapping[str, Any]], template: str, *, singular: bool = False
+    attributes: Sequence[Mapping[str, Any]],
+    template: str,
+    *,
+    singular: bool = False,
 ) -> Iterator[Trait]:
-    """Traits by the values of each attribute, and by each of several values; many numbers are split.
+    """Traits by the values of each attribute, and by each of several values; many
+    numbers are split.
 
     Args:
         attributes: The attributes of each user or item.
-        template: The words of a trait, with two fields: the name of the attribute, and the value.
-        singular: Whether a name such as ``genres`` is shown as ``genre``, because one of its values follows.
+        template: The words of a trait, with two fields: the name of the attribute, and
+            the value.
+        singular: Whether a name such as ``genres`` is shown as ``genre``, because one
+            of its values follows.
     """
     all_names = dict.fromkeys(name for each in attributes for name in each)
     for name in list(all_names)[:MOST_ATTRIBUTES]:
@@ -146,12 +165,18 @@ def attribute_traits(
 
 
 def _are_many_numbers(values: Sequence[Any]) -> bool:
-    """Whether all known values are numbers, and too many different ones to be names of groups."""
+    """Whether all known values are numbers, and too many
+    different ones to be names of groups.
+    """
     known = [value for value in values if value is not None]
     return all(_is_number(value) for value in known) and len(set(known)) > FEW_VALUES
 
 
-def _frequent_values(values: Sequence[Any], template: str, name: str) -> Iterator[Trait]:
+def _frequent_values(
+    values: Sequence[Any],
+    template: str,
+    name: str,
+) -> Iterator[Trait]:
     texts_of_each = [_texts(value) for value in values]
     frequency = Counter[str]()
     for texts in texts_of_each:
@@ -162,11 +187,17 @@ def _frequent_values(values: Sequence[Any], template: str, name: str) -> Iterato
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
 
 
 def _texts(value: Any) -> list[str]:
-    """The values of an attribute, short enough to be named; none of what is no plain value."""
+    """The values of an attribute, short enough to be
+    named; none of what is no plain value.
+    """
     several = value if isinstance(value, (tuple, list)) else (value,)
     texts = [str(each) for each in several if isinstance(each, (str, int, float))]
     return [text for text in texts if 0 < len(text) <= _LONGEST_TEXT]

@@ -1,4 +1,6 @@
-"""Traits of items: their titles, ids, years, attributes and popularity, and their places in lists."""
+"""Traits of items: their titles, ids, years, attributes and
+popularity, and their places in lists.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,14 @@ from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict.answers import Context
 
 LARGE = 200_000
-"""In a larger catalogue, neither ranks of popularity nor shared titles are looked at: they take too long."""
+"""In a larger catalogue, neither ranks of popularity nor
+shared titles are looked at: they take too long.
+"""
 
 RECENT = 15
-"""So many of the latest years are limits too: what is newer than an index is of the last years."""
+"""So many of the latest years are limits too: what is
+newer than an index is of the last years.
+"""
 
 LONG_TITLE = 30
 """Characters of a title beyond which it is a long one."""
@@ -40,13 +46,17 @@ _OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
     "have a comma in the title": lambda title: "," in title,
     "have a colon in the title": lambda title: ":" in title,
     "have a bracket in the title": lambda title: "(" in title or "[" in title,
-    f"have more than {LONG_TITLE} characters in the title": lambda title: len(title) > LONG_TITLE,
+    f"have more than {LONG_TITLE} characters in the title": lambda title: (
+        len(title) > LONG_TITLE
+    ),
 }
 """The traits by a title: their words, and whether a title has them."""
 
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
-    """What may tell items apart, the simplest first; those that share it are at least `FEWEST` percent of them."""
+    """What may tell items apart, the simplest first; those that share it are at least
+    `FEWEST` percent of them.
+    """
     titles = [item.title for item in items]
     traits = [
         *_of_titles(titles),
@@ -54,13 +64,21 @@ def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
         *id_traits([item.id for item in items], "have"),
         *_of_popularity(items, context),
         *_of_years(items),
-        *attribute_traits([item.attributes for item in items], "have the {} {}", singular=True),
+        *attribute_traits(
+            [item.attributes for item in items],
+            "have the {} {}",
+            singular=True,
+        ),
     ]
     least = max(1, len(items) * FEWEST // 100)
     return [trait for trait in traits if least <= trait.mask.sum() < len(items)]
 
 
-def places_among(places: Sequence[int | None], sizes: Sequence[int], among: str) -> list[Trait]:
+def places_among(
+    places: Sequence[int | None],
+    sizes: Sequence[int],
+    among: str,
+) -> list[Trait]:
     """Traits of items by their places among the candidates.
 
     Args:
@@ -68,7 +86,10 @@ def places_among(places: Sequence[int | None], sizes: Sequence[int], among: str)
         sizes: The number of candidates of which each is one.
         among: What the candidates are called: ``the candidates``.
     """
-    place = np.array([math.nan if each is None else each for each in places], np.float64)
+    place = np.array(
+        [math.nan if each is None else each for each in places],
+        np.float64,
+    )
     size = np.array(sizes, np.float64)
     traits = [
         Trait(f"stand first among {among}", place == 0),
@@ -86,7 +107,8 @@ def places_among(places: Sequence[int | None], sizes: Sequence[int], among: str)
 def places_in_list(places: NDArray[np.intp], sizes: NDArray[np.intp]) -> list[Trait]:
     """Traits of entries by their places in lists of these sizes, from 0."""
     at_each_place = [
-        Trait(f"stand at place {place + 1} of the list", places == place) for place in range(10)
+        Trait(f"stand at place {place + 1} of the list", places == place)
+        for place in range(10)
     ]
     return [
         *at_each_place,
@@ -105,7 +127,9 @@ def _of_titles(titles: Sequence[str]) -> Iterator[Trait]:
 def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait]:
     if len(context.items) > LARGE:
         return
-    frequency = Counter(item.title.casefold() for item in context.items.values() if item.title)
+    frequency = Counter(
+        item.title.casefold() for item in context.items.values() if item.title
+    )
     is_shared = mask_of(frequency[title.casefold()] > 1 for title in titles)
     yield Trait("share their title with another item", is_shared)
 
@@ -115,11 +139,18 @@ def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
     yield Trait("have no year", mask_of(year is None for year in years))
     known = [year for year in years if year is not None]
     if known:
-        # Catalogues are cut at the beginning of a decade, or where some share of them was known.
+        # Catalogues are cut at the beginning of a decade, or where some share of them
+        # was known.
         decades = range(min(known) // 10 * 10 - 1, max(known), 10)
         latest = sorted({*known})[-RECENT:]
         limits = [*decades, *latest]
-        yield from split_traits(years, "are of {} {}", DATED, thresholds=limits, tenths=True)
+        yield from split_traits(
+            years,
+            "are of {} {}",
+            DATED,
+            thresholds=limits,
+            tenths=True,
+        )
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:
@@ -133,9 +164,18 @@ def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:
         # In a catalogue of fewer items, the most popular ones would be most of it.
         if 2 * most <= len(ranked_counts):
             least = max(1.0, ranked_counts[most - 1])
-            yield Trait(f"are among the {most} most popular of the data", counts >= least)
+            yield Trait(
+                f"are among the {most} most popular of the data",
+                counts >= least,
+            )
     median = float(np.median(counts))
-    yield Trait(f"are more popular than half of them ({median:g} interactions)", counts > median)
-    yield Trait(f"are less popular than half of them ({median:g} interactions)", counts < median)
+    yield Trait(
+        f"are more popular than half of them ({median:g} interactions)",
+        counts > median,
+    )
+    yield Trait(
+        f"are less popular than half of them ({median:g} interactions)",
+        counts < median,
+    )
     yield Trait("have no interaction in the training data", counts == 0)
     yield Trait("have fewer than 5 interactions in the training data", counts < 5)

@@ -1,4 +1,6 @@
-"""Traits of users: their ids, histories, ratings, attributes, times, and places in the order of asking."""
+"""Traits of users: their ids, histories, ratings, attributes,
+times, and places in the order of asking.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ _AGES = ((3600, "hour"), (_DAY, "day"), (604_800, "week"), (2_592_000, "30 days"
 
 
 def user_traits(asked: Sequence[Asked], context: Context) -> list[Trait]:
-    """What may tell users apart, the simplest first; `asked` are their original requests, in the order of asking.
+    """What may tell users apart, the simplest first; `asked` are their original
+    requests, in the order of asking.
 
     Each trait is one of at least `FEWEST` users, and at least so many do not have it.
     """
@@ -37,7 +40,10 @@ def user_traits(asked: Sequence[Asked], context: Context) -> list[Trait]:
         *id_traits([one.user for one in asked], "with"),
         *_of_history_sizes(requests, things),
         *_of_ratings(requests),
-        *attribute_traits([request.attributes for request in requests], "whose {} is {}"),
+        *attribute_traits(
+            [request.attributes for request in requests],
+            "whose {} is {}",
+        ),
         *_of_times(requests),
         *_of_candidate_counts(requests),
         _of_titles(requests, things),
@@ -54,21 +60,27 @@ def _of_history_sizes(requests: Sequence[Request], things: str) -> Iterator[Trai
 
 def _of_candidate_counts(requests: Sequence[Request]) -> Iterator[Trait]:
     counts = [
-        None if request.candidates is None else len(request.candidates) for request in requests
+        None if request.candidates is None else len(request.candidates)
+        for request in requests
     ]
     return split_traits(counts, "with {} {} candidates", COUNTED)
 
 
 def _of_titles(requests: Sequence[Request], things: str) -> Trait:
     has_foreign_title = mask_of(
-        not all(rating.item.title.isascii() for rating in request.history) for request in requests
+        not all(rating.item.title.isascii() for rating in request.history)
+        for request in requests
     )
-    words = f"whose history holds {things} with other than ASCII characters in the title"
+    words = (
+        f"whose history holds {things} with other than ASCII characters in the title"
+    )
     return Trait(words, has_foreign_title)
 
 
 def _of_ratings(requests: Sequence[Request]) -> Iterator[Trait]:
-    values_by_user = [[float(rating.value) for rating in each.history] for each in requests]
+    values_by_user = [
+        [float(rating.value) for rating in each.history] for each in requests
+    ]
     scales = [request.scale for request in requests]
 
     are_whole = mask_of(_are_whole(own) for own in values_by_user)
@@ -84,7 +96,12 @@ def _of_ratings(requests: Sequence[Request]) -> Iterator[Trait]:
     yield Trait("without a rating at the low end of the scale", ~has_lowest)
 
     means = [math.fsum(own) / len(own) if own else None for own in values_by_user]
-    yield from split_traits(means, "whose mean rating is {} {}", COMPARED, thresholds=())
+    yield from split_traits(
+        means,
+        "whose mean rating is {} {}",
+        COMPARED,
+        thresholds=(),
+    )
 
 
 def _are_whole(values: Sequence[float]) -> bool:
@@ -92,23 +109,33 @@ def _are_whole(values: Sequence[float]) -> bool:
 
 
 def _of_times(requests: Sequence[Request]) -> Iterator[Trait]:
-    """Traits by the time of a user's latest rating: before the end of the data, and in the day."""
+    """Traits by the time of a user's latest rating: before
+    the end of the data, and in the day.
+    """
     latest = np.array([_latest_timestamp(request) for request in requests], np.float64)
     if np.isnan(latest).all():
         return
     end = np.nanmax(latest)
     for seconds, name in _AGES:
         start = end - seconds
-        yield Trait(f"whose latest rating is of the last {name} of the data", latest > start)
+        yield Trait(
+            f"whose latest rating is of the last {name} of the data",
+            latest > start,
+        )
         yield Trait(f"without a rating in the last {name} of the data", latest <= start)
     quarter_of_day = latest % _DAY // _QUARTER_DAY
     for quarter in range(4):
         hours = f"{6 * quarter} and {6 * quarter + 6} o'clock UTC"
-        yield Trait(f"whose latest rating was given between {hours}", quarter_of_day == quarter)
+        yield Trait(
+            f"whose latest rating was given between {hours}",
+            quarter_of_day == quarter,
+        )
 
 
 def _latest_timestamp(request: Request) -> float:
-    timestamps = [rating.timestamp for rating in request.history if rating.timestamp is not None]
+    timestamps = [
+        rating.timestamp for rating in request.history if rating.timestamp is not None
+    ]
     return max(timestamps, default=math.nan)
 
 

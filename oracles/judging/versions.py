@@ -1,4 +1,6 @@
-"""Versions of a model: a change behind an endpoint must not count as an effect of a relation."""
+"""Versions of a model: a change behind an endpoint must
+not count as an effect of a relation.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,15 +13,17 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.verdict.answers import Asked, Pairs
 
 SUSPICIOUS = 0.001
-"""The two sides count as answered by different mixtures of versions if the p-value of equal mixtures is
-at most this."""
+"""The two sides count as answered by different mixtures of versions if the p-value of
+equal mixtures is at most this.
+"""
 
 
 def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with an obstacle if the model changed between source and follow-up.
 
-    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once. Only if similar mixtures of them
-    answered both sides, the noise floor includes their difference.
+    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once.
+    Only if similar mixtures of them answered both sides, the noise floor includes their
+    difference.
     """
     source = _versions(pairs.source)
     followup = _versions(pairs.followup)
@@ -29,7 +33,7 @@ def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     counts = [[source[name] for name in names], [followup[name] for name in names]]
     if _are_alike(counts):
         return effects.with_note(
-            f"answered by {len(names)} versions of the model: {', '.join(names)}"
+            f"answered by {len(names)} versions of the model: {', '.join(names)}",
         )
     obstacle = (
         f"the model changed: the source by {_in_words(source)} and the follow-up by {_in_words(followup)}, "
@@ -45,11 +49,15 @@ def _versions(side: Sequence[Asked]) -> Counter[str]:
 
 
 def _in_words(answers_by_version: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in sorted(answers_by_version.items()))
+    return ", ".join(
+        f"{name} ({count})" for name, count in sorted(answers_by_version.items())
+    )
 
 
 def _are_alike(table: list[list[int]]) -> bool:
-    """Whether the rows, the answers of each version on one side, may come from one mixture of versions."""
+    """Whether the rows, the answers of each version on one
+    side, may come from one mixture of versions.
+    """
     counts = np.array(table)
     some_side_is_unknown = not counts.sum(axis=1).all()
     if some_side_is_unknown:

@@ -40,7 +40,9 @@ def updated(
         items: The catalogue.
     """
     found, changes, kept = dict(pins), {}, {}
-    written = [pin for pin in pins.values() if pin.ordered or not pin.wanted + pin.excludes]
+    written = [
+        pin for pin in pins.values() if pin.ordered or not pin.wanted + pin.excludes
+    ]
     for pin in written:
         if pin.user not in answered:
             kept[pin.user] = missing.get(pin.user, "no answer")
@@ -57,7 +59,10 @@ def updated(
 
 
 def _now(
-    pin: Pin, request: Request, answers: Sequence[Recommendation], items: Mapping[str, Item]
+    pin: Pin,
+    request: Request,
+    answers: Sequence[Recommendation],
+    items: Mapping[str, Item],
 ) -> Pin | str:
     kind = pin.ordered or "equals"
     offered = offer(request, items)
@@ -95,7 +100,8 @@ def _change(before: Pin, now: Pin, items: Mapping[str, Item]) -> str:
 def named(ids: Sequence[str], items: Mapping[str, Item], most: int = 3) -> str:
     """Items by their titles and ids, at most so many, and the rest counted."""
     told = [
-        f"{one_line(items[item].label)} ({item!r})" if item in items else repr(item) for item in ids
+        f"{one_line(items[item].label)} ({item!r})" if item in items else repr(item)
+        for item in ids
     ]
     rest = len(told) - most
     return ", ".join(told[:most]) + (f" and {rest} more" if rest > 0 else "")

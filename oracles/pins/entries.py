@@ -33,7 +33,8 @@ class Pin:
         equals: The whole list, in this order.
         excludes: Items at no place.
         k: Length of the list; None takes that of the run.
-        candidates: Candidates of the request, 0 for the whole catalogue; None takes those of the run.
+        candidates: Candidates of the request, 0 for the whole catalogue; None takes
+            those of the run.
         strict: Whether no answer of a noisy recommender may differ.
     """
 
@@ -68,15 +69,15 @@ def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
         tables = toml_of(content_of(path))
     except FileNotFoundError:
         raise OracleError(
-            f"pinned: there is no file {str(path)!r}; pytest --recsys-pin writes it from the current answers"
+            f"pinned: there is no file {str(path)!r}; pytest --recsys-pin writes it from the current answers",
         ) from None
     except OSError as error:
         raise OracleError(
-            f"pinned: {str(path)!r} cannot be read ({error.strerror}); name a file of pinned lists"
+            f"pinned: {str(path)!r} cannot be read ({error.strerror}); name a file of pinned lists",
         ) from error
     except ValueError as error:
         raise OracleError(
-            f"pinned: {str(path)!r} is not TOML: {error}; correct the file there"
+            f"pinned: {str(path)!r} is not TOML: {error}; correct the file there",
         ) from None
     wrong = [
         f"there is no table {name!r}; write one [users.ID] for each user{meant(name, ['users'])}"
@@ -85,7 +86,10 @@ def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
     ]
     users = tables.get("users", {})
     if not isinstance(users, dict) or not users:
-        return {}, [*wrong, "it pins no user; write a table [users.ID] with contains = [...]"]
+        return {}, [
+            *wrong,
+            "it pins no user; write a table [users.ID] with contains = [...]",
+        ]
     pins = {}
     for user, table in users.items():
         mistakes = list(_of_form(table))
@@ -113,7 +117,11 @@ def _of_form(table: Any) -> Iterator[str]:
             least = int(key == "k")
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 yield f"{key} must be a whole number from {least}, got {value!r}"
-        elif not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
+        elif (
+            not isinstance(value, list)
+            or not value
+            or not all(isinstance(v, str) for v in value)
+        ):
             yield f"{key} must be a list of item ids in quotes, at least one, got {value!r}"
         elif len(set(value)) < len(value):
             twice = next(item for item in value if value.count(item) > 1)
@@ -123,7 +131,9 @@ def _of_form(table: Any) -> Iterator[str]:
 
 
 def contradictions(pin: Pin, k: int, candidates: int) -> Iterator[str]:
-    """Why no list at all could keep an entry, whatever the data; `k` and `candidates` are those of the run."""
+    """Why no list at all could keep an entry, whatever the data;
+    `k` and `candidates` are those of the run.
+    """
     k = k if pin.k is None else pin.k
     candidates = candidates if pin.candidates is None else pin.candidates
     for item in pin.wanted:
@@ -158,7 +168,9 @@ def _some(names: Collection[str]) -> str:
 
 
 def not_offered(pin: Pin, request: Request, items: Collection[str]) -> Iterator[str]:
-    """Which items a sound list cannot have, and whether it is longer than what is pinned as the whole."""
+    """Which items a sound list cannot have, and whether it is
+    longer than what is pinned as the whole.
+    """
     offered = offer(request, items)
     for item in pin.wanted:
         if item in offered:

@@ -1,4 +1,6 @@
-"""Writes a file of pinned lists: users sorted, one item a line with its title behind it, so that a diff can be read."""
+"""Writes a file of pinned lists: users sorted, one item a line with its title behind
+it, so that a diff can be read.
+"""
 
 import json
 import re
@@ -51,7 +53,9 @@ def _listed(key: str, ids: tuple[str, ...], items: Catalogue) -> str:
 
 
 def rewritten(text: str, pins: Mapping[str, Pin], items: Catalogue) -> str | None:
-    """`text` with the lists of `ORDERED` as `pins` have them, all else as it was; None if its form does not allow that."""
+    """`text` with the lists of `ORDERED` as `pins` have them, all else as it was; None
+    if its form does not allow that.
+    """
     lines = text.splitlines()
     out: list[str] = []
     user = ""

@@ -1,8 +1,8 @@
 """Average percentage of long-tail items (APLT).
 
 Source:
-    Equations 5 and 15 of https://arxiv.org/abs/2411.00331 (Abdollahpouri, Burke and Mobasher 2019,
-    https://arxiv.org/abs/1901.07555).
+    Equations 5 and 15 of https://arxiv.org/abs/2411.00331 (Abdollahpouri, Burke and
+    Mobasher 2019, https://arxiv.org/abs/1901.07555).
 """
 
 from collections.abc import Collection, Sequence
@@ -32,7 +32,12 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
 
 
 def _aplt(
-    items: Sequence[str], asked: Asked, context: Context, depth: int, *, threshold: Threshold
+    items: Sequence[str],
+    asked: Asked,
+    context: Context,
+    depth: int,
+    *,
+    threshold: Threshold,
 ) -> Scored:
     return aplt(items, long_tail_of(context, threshold), depth), 0
 

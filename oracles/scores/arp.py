@@ -20,22 +20,35 @@ def arp(counts: Sequence[int | None]) -> float | None:
         200.0
 
     Args:
-        counts: Number for each item, at least 0; None for an item outside the catalogue, which is left out. The
-            paper's code counts it as 0, so inventing items looks like recommending rare ones.
+        counts: Number for each item, at least 0; None for an item outside the
+            catalogue, which is left out. The paper's code counts it as 0, so inventing
+            items looks like recommending rare ones.
 
     Returns:
         At least 0; None if no item is known.
     """
-    known = arguments.flat("arp", "counts", [count for count in counts if count is not None], 0)
+    known = arguments.flat(
+        "arp",
+        "counts",
+        [count for count in counts if count is not None],
+        0,
+    )
     return float(known.mean()) if len(known) else None
 
 
 def _arp(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
     known = known_items(items, context)
-    return arp([context.popularity.get(item, 0) for item in known]), len(items) - len(known)
+    return arp([context.popularity.get(item, 0) for item in known]), len(items) - len(
+        known,
+    )
 
 
-def _arp_paper(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+def _arp_paper(
+    items: Sequence[str],
+    asked: Asked,
+    context: Context,
+    depth: int,
+) -> Scored:
     return sum(context.popularity.get(item, 0) for item in items) / depth, 0
 
 

@@ -22,28 +22,32 @@ Likeness = Literal["jaccard", "cosine"]
 
 
 def intra_list_diversity(
-    attributes: Sequence[Collection[str]], likeness: Likeness = "jaccard"
+    attributes: Sequence[Collection[str]],
+    likeness: Likeness = "jaccard",
 ) -> float | None:
     """One minus the mean likeness of all pairs of items of a list.
 
-    A verdict on ``intra_list_diversity@5`` is about genres, on ``intra_list_diversity:cast@5`` about another attribute.
+    A verdict on ``intra_list_diversity@5`` is about genres, on
+    ``intra_list_diversity:cast@5`` about another attribute.
 
     Example:
         >>> round(intra_list_diversity([{"drama"}, {"drama", "war"}, {"comedy"}]), 2)
         0.83
 
     Args:
-        attributes: Attributes of each item, such as its genres; items without any are left out.
+        attributes: Attributes of each item, such as its genres; items without any are
+            left out.
         likeness: How to compare two sets of attributes.
 
     Returns:
-        From 0 (all items have the same attributes) to 1 (no two items share one); None if fewer than
-        two items have attributes.
+        From 0 (all items have the same attributes) to 1 (no two items share one); None
+        if fewer than two items have attributes.
     """
     one_of("intra_list_diversity", "likeness", likeness, get_args(Likeness))
     sets = [set(one) for one in attributes if one]
     alike = [
-        len(a & b) / (len(a | b) if likeness == "jaccard" else math.sqrt(len(a) * len(b)))
+        len(a & b)
+        / (len(a | b) if likeness == "jaccard" else math.sqrt(len(a) * len(b)))
         for a, b in combinations(sets, 2)
     ]
     return 1 - math.fsum(alike) / len(alike) if alike else None
@@ -52,13 +56,22 @@ def intra_list_diversity(
 def _by_name(name: str) -> tuple[Of, Span]:
     attribute = name.partition("@")[0].partition(":")[2] or "genres"
 
-    def diversity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    def diversity(
+        items: Sequence[str],
+        asked: Asked,
+        context: Context,
+        depth: int,
+    ) -> Scored:
         offered = {item.id: item for item in asked.request.candidates or ()}
         known = [offered.get(item) or context.items.get(item) for item in items]
         of = [item.attributes.get(attribute) if item else None for item in known]
-        sets: list[set[Any]] = [{x} if isinstance(x, str | int) else {*(x or ())} for x in of]
+        sets: list[set[Any]] = [
+            {x} if isinstance(x, str | int) else {*(x or ())} for x in of
+        ]
         if ":" in name and not any(sets):
-            kinds = {each for item in context.items.values() for each in item.attributes}
+            kinds = {
+                each for item in context.items.values() for each in item.attributes
+            }
             one_of(name, "attribute", attribute, sorted(kinds) or [attribute])
         if depth < 2:
             raise NotApplicable("a list of one item has no diversity")
@@ -77,4 +90,6 @@ def _all(asked: Asked, context: Context) -> Collection[Item]:
 
 
 SCORES_AT = {"intra_list_diversity": _by_name, "intra_list_diversity:": _by_name}
-"""Of the genres of the items, or of the attribute behind a colon: ``intra_list_diversity:cast@5``."""
+"""Of the genres of the items, or of the attribute behind a colon:
+``intra_list_diversity:cast@5``.
+"""

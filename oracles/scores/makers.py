@@ -16,7 +16,9 @@ unit = (0.0, 1.0)
 
 
 def listed(score: Listed, span: Span) -> Callable[[str], tuple[Of, Span]]:
-    """The maker of a score of the items in the counted places, from its name with or without ``@k``."""
+    """The maker of a score of the items in the counted places,
+    from its name with or without ``@k``.
+    """
 
     def make(name: str) -> tuple[Of, Span]:
         depth = depth_of(name)
@@ -32,11 +34,17 @@ def listed(score: Listed, span: Span) -> Callable[[str], tuple[Of, Span]]:
 
 def known_items(items: Sequence[str], context: Context) -> list[str]:
     """The items of the catalogue or of the training data."""
-    return [item for item in items if item in context.items or item in context.popularity]
+    return [
+        item for item in items if item in context.items or item in context.popularity
+    ]
 
 
-def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str], tuple[Of, Span]]:
-    """The maker of a share of slots: the first k for ``name@k``, all requested ones for ``name``, all for ``name@full``."""
+def slot_share(
+    share: Callable[[Sequence[Slot], int], float],
+) -> Callable[[str], tuple[Of, Span]]:
+    """The maker of a share of slots: the first k for ``name@k``, all requested ones for
+    ``name``, all for ``name@full``.
+    """
 
     def make(name: str) -> tuple[Of, Span]:
         depth = slot_depth(name)
@@ -52,14 +60,18 @@ def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str],
 
 
 def of_format(
-    fits: Callable[[Recommendation, Asked, Context, int], bool], *, unread: bool = False
+    fits: Callable[[Recommendation, Asked, Context, int], bool],
+    *,
+    unread: bool = False,
 ) -> Callable[[str], tuple[Of, Span, bool, bool]]:
-    """The maker of a score that is 1 or 0 per answer, without a depth; an empty answer has a format too."""
+    """The maker of a score that is 1 or 0 per answer, without a
+    depth; an empty answer has a format too.
+    """
 
     def make(name: str) -> tuple[Of, Span, bool, bool]:
         if "@" in name:
             raise OracleError(
-                f"{name.partition('@')[0]} judges the whole answer and has no depth, got {name!r}"
+                f"{name.partition('@')[0]} judges the whole answer and has no depth, got {name!r}",
             )
 
         def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:

@@ -1,8 +1,10 @@
-"""What answers recommend beside what their users have, by popularity: log-popularity, lift, Gini and Herfindahl index.
+"""What answers recommend beside what their users have, by popularity: log-popularity,
+lift, Gini and Herfindahl index.
 
 Source:
-    Section 3 of https://arxiv.org/abs/2406.01285, which proposes the log-popularity difference. Only the differences
-    are centred at 0 and change their sign when the sides are swapped. The paper prints the others beside them.
+    Section 3 of https://arxiv.org/abs/2406.01285, which proposes the log-popularity
+    difference. Only the differences are centred at 0 and change their sign when the
+    sides are swapped. The paper prints the others beside them.
 """
 
 from __future__ import annotations
@@ -30,12 +32,16 @@ __all__ = [
 
 
 def log_popularity_difference(
-    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
 ) -> float:
     """Mean ln popularity of the recommended items minus that of the consumed ones.
 
-    It does not depend on the unit of popularity: multiplying all scores by a constant does not change it (except with
-    ``zero="plus-one"``). The paper does not print the base of the logarithm; its values fit the natural one.
+    It does not depend on the unit of popularity: multiplying all scores by a constant
+    does not change it (except with ``zero="plus-one"``). The paper does not print the
+    base of the logarithm; its values fit the natural one.
 
     Source:
         Equation 2 of https://arxiv.org/abs/2406.01285.
@@ -54,14 +60,22 @@ def log_popularity_difference(
     return float(np.log(ours).mean() - np.log(theirs).mean())
 
 
-def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
-    """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
+def popularity_lift(
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
+) -> float:
+    """Mean popularity of the recommended items divided by that of the consumed ones,
+    minus 1.
 
-    A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can dominate it. Use
-    `log_popularity_difference` to compare systems. Arguments are those of `log_popularity_difference`.
+    A mean of heavy-tailed scores does not become stable with more data: a single
+    blockbuster can dominate it. Use `log_popularity_difference` to compare systems.
+    Arguments are those of `log_popularity_difference`.
 
     Source:
-        Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of https://arxiv.org/abs/2406.01285.
+        Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
+        https://arxiv.org/abs/2406.01285.
 
     Example:
         >>> round(popularity_lift(recommended=[90, 80], consumed=[90, 5]), 2)
@@ -78,7 +92,9 @@ def _lift_span(context: Context) -> tuple[float, float]:
 
 
 def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
-    """Inequality of popularity within a list, in [0, (n - 1) / n): ``sum (2i - n - 1) / n * share_i``, ascending."""
+    """Inequality of popularity within a list, in [0, (n - 1) / n): ``sum (2i - n - 1) /
+    n * share_i``, ascending.
+    """
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
     # Divided by n last, so that equal values give exactly 0 on every processor.
@@ -86,7 +102,12 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
     return float(weights @ ascending / (n * ascending.sum()))
 
 
-def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
+def gini_difference(
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
+) -> float:
     """`gini` of the recommended items minus that of the consumed ones.
 
     Arguments are those of `log_popularity_difference`.
@@ -99,7 +120,10 @@ def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
 
 
 def gini_relative_difference(
-    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
 ) -> float | None:
     """`gini_difference` divided by the `gini` of the consumed items.
 
@@ -110,14 +134,20 @@ def gini_relative_difference(
         -0.96
 
     Returns:
-        The relative difference; None if the `gini` of the consumed items is 0 (all equal).
+        The relative difference; None if the `gini` of the consumed items is 0 (all
+        equal).
     """
     base = gini(consumed, zero=zero)
-    return None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
+    return (
+        None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
+    )
 
 
 def gini_ratio(
-    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
 ) -> float | None:
     """`gini` of the recommended items divided by that of the consumed ones.
 
@@ -135,19 +165,26 @@ def gini_ratio(
 
 
 def _gini_span(asked: Asked, context: Context) -> tuple[float, float]:
-    """The ends of `gini_ratio`: counts are whole, so an index above 0 is at least ``1 / (n * sum)``."""
+    """The ends of `gini_ratio`: counts are whole, so an index
+    above 0 is at least ``1 / (n * sum)``.
+    """
     own = [context.popularity.get(item, 0) for item in own_items(asked)]
     return 0.0, float(max(1, len(own) * sum(own)))
 
 
 def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
-    """Concentration of popularity within a list, in [1 / n, 1]: the sum of squared shares."""
+    """Concentration of popularity within a list, in [1 /
+    n, 1]: the sum of squared shares.
+    """
     shares = scores("herfindahl", "values", values, zero)
     return float(((shares / shares.sum()) ** 2).sum())
 
 
 def herfindahl_difference(
-    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
 ) -> float:
     """`herfindahl` of the recommended items minus that of the consumed ones.
 
@@ -161,7 +198,10 @@ def herfindahl_difference(
 
 
 def herfindahl_relative_difference(
-    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
 ) -> float:
     """`herfindahl_difference` divided by the `herfindahl` of the consumed items.
 
@@ -175,7 +215,12 @@ def herfindahl_relative_difference(
     return difference / herfindahl(consumed, zero=zero)
 
 
-def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
+def herfindahl_ratio(
+    recommended: ArrayLike,
+    consumed: ArrayLike,
+    *,
+    zero: Zero = "error",
+) -> float:
     """`herfindahl` of the recommended items divided by that of the consumed ones.
 
     Arguments are those of `log_popularity_difference`.
@@ -203,14 +248,20 @@ def _less_one(span: Callable[[Asked, Context], tuple[float, float]]) -> Span:
 
 
 SCORES = {
-    "log_popularity_difference": (against_past(log_popularity_difference), difference_span),
+    "log_popularity_difference": (
+        against_past(log_popularity_difference),
+        difference_span,
+    ),
     "absolute_log_popularity_difference": (
         against_past(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
         lambda context: (0.0, difference_span(context)[1]),
     ),
     "popularity_lift": (against_past(popularity_lift), _lift_span),
     "gini_difference": (against_past(gini_difference), signed_unit),
-    "gini_relative_difference": (against_past(gini_relative_difference), _less_one(_gini_span)),
+    "gini_relative_difference": (
+        against_past(gini_relative_difference),
+        _less_one(_gini_span),
+    ),
     "gini_ratio": (against_past(gini_ratio), _gini_span),
     "herfindahl_difference": (against_past(herfindahl_difference), signed_unit),
     "herfindahl_relative_difference": (

@@ -1,8 +1,10 @@
 """The catalogue ordered by popularity, and divided into groups by popularity.
 
-Ranks are by training interactions, and ties are broken by item id. So the division is unique and includes items without
-any interaction. The code of https://arxiv.org/abs/2411.00331 divides by quantiles of popularity *values* instead, where
-items that tie with a quantile fall on one side of it, and those without interactions belong to no group.
+Ranks are by training interactions, and ties are broken by item id. So the division is
+unique and includes items without any interaction. The code of
+https://arxiv.org/abs/2411.00331 divides by quantiles of popularity *values* instead,
+where items that tie with a quantile fall on one side of it, and those without
+interactions belong to no group.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +20,9 @@ from pytest_recsys_mt.verdict.answers import Context
 __all__ = ["long_tail", "popularity_groups"]
 
 Threshold = Literal["rank", "value"]
-"""How to divide the catalogue: by the ``rank`` of items, or by the ``value`` of their popularity."""
+"""How to divide the catalogue: by the ``rank`` of items,
+or by the ``value`` of their popularity.
+"""
 
 
 class _Facts:
@@ -37,7 +41,9 @@ class _Facts:
 
 
 def popularity_groups(
-    popularity: Mapping[str, int], groups: int = 5, threshold: Threshold = "rank"
+    popularity: Mapping[str, int],
+    groups: int = 5,
+    threshold: Threshold = "rank",
 ) -> dict[str, int]:
     """Divide items into equal groups by popularity.
 
@@ -48,9 +54,10 @@ def popularity_groups(
     Args:
         popularity: Interactions by item id.
         groups: Number of groups, at least 1.
-        threshold: ``rank`` makes groups of equal size, except for the remainder. ``value`` cuts at
-            quantiles of the counts above 0, ``(q_i, q_{i+1}]``: groups may be unequal or empty, and
-            items without interactions are in no group.
+        threshold: ``rank`` makes groups of equal size, except for the remainder.
+            ``value`` cuts at quantiles of the counts above 0, ``(q_i, q_{i+1}]``:
+            groups may be unequal or empty, and items without interactions are in no
+            group.
 
     Returns:
         The group of each item, from 0, the least popular.
@@ -64,13 +71,16 @@ def popularity_groups(
     if not known:
         return {}
     edges = np.quantile(list(known.values()), np.linspace(0, 1, groups + 1))
-    # The least popular items belong to the first group, although their count equals its lower quantile.
+    # The least popular items belong to the first group, although their count equals its
+    # lower quantile.
     places = np.searchsorted(edges[1:], list(known.values()), side="left")
     return {item: int(place) for item, place in zip(known, places, strict=True)}
 
 
 def long_tail(
-    popularity: Mapping[str, int], share: float = 0.8, threshold: Threshold = "rank"
+    popularity: Mapping[str, int],
+    share: float = 0.8,
+    threshold: Threshold = "rank",
 ) -> frozenset[str]:
     """The items of the long tail: the least popular `share` of the catalogue.
 
@@ -81,8 +91,9 @@ def long_tail(
     Args:
         popularity: Interactions by item id.
         share: In (0, 1); 0.8 after the Pareto principle.
-        threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the items with fewer
-            interactions than the quantile of the counts above 0, but no items without interactions.
+        threshold: ``rank`` takes exactly that share of the items, rounded down.
+            ``value`` takes the items with fewer interactions than the quantile of the
+            counts above 0, but no items without interactions.
     """
     one_of("long_tail", "threshold", threshold, get_args(Threshold))
     if not 0 < share < 1:
@@ -115,9 +126,17 @@ def long_tail_of(context: Context, threshold: Threshold = "rank") -> frozenset[s
     return found
 
 
-def popularity_groups_of(context: Context, groups: int, threshold: Threshold) -> dict[str, int]:
+def popularity_groups_of(
+    context: Context,
+    groups: int,
+    threshold: Threshold,
+) -> dict[str, int]:
     """`popularity_groups` of a run's catalogue."""
-    found: dict[str, int] = _of_catalogue(_Facts(context), popularity_groups, (groups, threshold))
+    found: dict[str, int] = _of_catalogue(
+        _Facts(context),
+        popularity_groups,
+        (groups, threshold),
+    )
     return found
 
 

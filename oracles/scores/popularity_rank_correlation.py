@@ -18,7 +18,9 @@ from pytest_recsys_mt.verdict.answers import Asked, Context
 
 
 def popularity_rank_correlation(
-    recommended: Sequence[str], consumed: Sequence[str], popularity: Mapping[str, float]
+    recommended: Sequence[str],
+    consumed: Sequence[str],
+    popularity: Mapping[str, float],
 ) -> float | None:
     """Spearman correlation of popularity and rank over the items in both lists.
 
@@ -36,18 +38,21 @@ def popularity_rank_correlation(
         popularity: Of every item in both lists, by id.
 
     Returns:
-        From -1 (the most popular first) to 1. None if fewer than two items are in both lists or all of them are equally
-        popular. So it says nothing about a recommender that never repeats the history, as most recommenders must not.
+        From -1 (the most popular first) to 1. None if fewer than two items are in both
+        lists or all of them are equally popular. So it says nothing about a recommender
+        that never repeats the history, as most recommenders must not.
     """
     if len(set(recommended)) != len(recommended):
         raise OracleError(
-            f"popularity_rank_correlation: an item must have one rank, got repeats in {recommended!r}"
+            f"popularity_rank_correlation: an item must have one rank, got repeats in {recommended!r}",
         )
     own = set(consumed)
     shared = [item for item in recommended if item in own]
     missing = [item for item in shared if item not in popularity]
     if missing:
-        raise OracleError(f"popularity_rank_correlation: {missing[0]!r} has no popularity")
+        raise OracleError(
+            f"popularity_rank_correlation: {missing[0]!r} has no popularity",
+        )
     scores = np.array([popularity[item] for item in shared], np.float64)
     if len(scores) < 2 or (scores == scores[0]).all():
         return None
@@ -62,10 +67,13 @@ def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) ->
     items = [item for item in recommended(answer, asked) if item in context.popularity]
     own = own_items(asked)
     value = popularity_rank_correlation(items, own, context.popularity)
-    offered = {context.popularity.get(item) for item in set(offer_of(asked, context)) & set(own)}
+    offered = {
+        context.popularity.get(item)
+        for item in set(offer_of(asked, context)) & set(own)
+    }
     if value is None and len(offered) < 2:
         raise NotApplicable(
-            "the request offers no two of the user's own items that differ in popularity"
+            "the request offers no two of the user's own items that differ in popularity",
         )
     return value, 0
 

@@ -1,8 +1,9 @@
 """Log-popularity of an answer, and what scores of popularity share.
 
-``log_popularity`` is the mean natural logarithm of popularity over an answer's items. Its differences do not depend on
-the total number of interactions. The other scores compare the answer's items with all items of the user in the training
-data, whether the request shows them or not.
+``log_popularity`` is the mean natural logarithm of popularity over an answer's items.
+Its differences do not depend on the total number of interactions. The other scores
+compare the answer's items with all items of the user in the training data, whether the
+request shows them or not.
 """
 
 import math
@@ -34,7 +35,9 @@ def _popularity(items: Sequence[str], context: Context) -> list[int]:
 
 
 def _log_popularity(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-    """Mean ln of the training interactions of the items; items without any are left out."""
+    """Mean ln of the training interactions of the items;
+    items without any are left out.
+    """
     items = recommended(answer, asked)
     logs = [math.log(count) for count in _popularity(items, context)]
     value = math.fsum(logs) / len(logs) if logs else None
@@ -47,9 +50,11 @@ def own_items(asked: Asked) -> Sequence[str]:
 
 
 def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
-    """The score that compares an answer's items with the user's own, and how many of the answer are left out.
+    """The score that compares an answer's items with the user's own, and how many of
+    the answer are left out.
 
-    These are items already seen, which say nothing about taste, and, on both sides, those without interactions.
+    These are items already seen, which say nothing about taste, and, on both sides,
+    those without interactions.
     """
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
@@ -58,7 +63,9 @@ def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
         ours = _popularity([item for item in items if item not in known], context)
         theirs = _popularity(own_items(asked), context)
         if not theirs:
-            raise NotApplicable("no item of the user's own has interactions to compare with")
+            raise NotApplicable(
+                "no item of the user's own has interactions to compare with",
+            )
         value = metric(ours, theirs) if ours else None
         if ours and value is None:
             raise NotApplicable("all of the user's own items are equally popular")

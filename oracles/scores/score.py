@@ -42,15 +42,18 @@ class Score:
 
     Attributes:
         name: The name in reports.
-        of: Returns the score of one answer and how many of its items were left out. The score is None
-            if nothing is left to score: the user counts at both ends of the span. It raises `NotApplicable` if it is
-            not defined for a user, whatever the answer is: such users are left out, and the verdict says why.
-        span: The smallest and the largest possible score: a pair for all users, a function of the context, or a
-            function of a user without answers and the context. The last is called for all users of the data, asked or
-            not, since a verdict is about them.
-        silent: Whether an empty answer also has this score. If not, users whose answers are all empty are errors.
-        unread: Whether an answer of which nothing could be read has this score too, since it is about the form. If
-            not, such users count against every claim.
+        of: Returns the score of one answer and how many of its items were left out. The
+            score is None if nothing is left to score: the user counts at both ends of
+            the span. It raises `NotApplicable` if it is not defined for a user,
+            whatever the answer is: such users are left out, and the verdict says why.
+        span: The smallest and the largest possible score: a pair for all users, a
+            function of the context, or a function of a user without answers and the
+            context. The last is called for all users of the data, asked or not, since a
+            verdict is about them.
+        silent: Whether an empty answer also has this score. If not, users whose answers
+            are all empty are errors.
+        unread: Whether an answer of which nothing could be read has this score too,
+            since it is about the form. If not, such users count against every claim.
     """
 
     name: str
@@ -69,7 +72,7 @@ class Score:
                 return float(low), float(high)
         raise OracleError(
             f"{self.name}: the span is {span!r}; it must be the smallest and the largest possible score, such as "
-            f"(0, 1), or a function that returns them"
+            f"(0, 1), or a function that returns them",
         )
 
 
@@ -87,12 +90,16 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
         metric = metric_named(name)
         return Score(name, partial(_accuracy, metric=metric), (0.0, 1.0))
     raise OracleError(
-        f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
+        f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}",
     )
 
 
 def _accuracy(
-    answer: Recommendation, asked: Asked, context: Context, *, metric: Metric
+    answer: Recommendation,
+    asked: Asked,
+    context: Context,
+    *,
+    metric: Metric,
 ) -> tuple[float, int]:
     if not asked.relevant:
         raise NotApplicable(NOTHING_HELD_OUT)
@@ -106,11 +113,15 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
     return value, 0
 
 
-def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
+def mean_score(
+    asked: Asked,
+    context: Context,
+    score: Score,
+) -> tuple[float | None, int]:
     """The mean score of a user's answers, and how many items were left out.
 
-    None if any answer has no score: the others must not stand for it. It raises `NotApplicable` if the score says so of
-    every answer.
+    None if any answer has no score: the others must not stand for it. It raises
+    `NotApplicable` if the score says so of every answer.
     """
     scored, reasons = [], []
     for answer in asked.answers:
@@ -130,13 +141,19 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
     if outside:
         raise OracleError(
             f"{score.name}: an answer to user {asked.user} scores {outside[0]:g}, but the span of this score "
-            f"is from {low:g} to {high:g}; verdicts depend on the span, so Score.span must return the true ends"
+            f"is from {low:g} to {high:g}; verdicts depend on the span, so Score.span must return the true ends",
         )
     return sum(values) / len(values), missing
 
 
-def span_of(score: Score, sample: Sample | Pairs, context: Context) -> tuple[float, float]:
-    """The smallest and the largest possible score of all users of the data, on all sides, whether asked or not."""
+def span_of(
+    score: Score,
+    sample: Sample | Pairs,
+    context: Context,
+) -> tuple[float, float]:
+    """The smallest and the largest possible score of all users of the data, on all
+    sides, whether asked or not.
+    """
     everyone = sample.everyone
     if callable(score.span) and _is_of_users(score.span):
         if sample.ends is not None:
@@ -153,7 +170,10 @@ def _is_of_users(span: Callable[..., Any]) -> bool:
 
 
 def _scored(
-    score: Score, answer: Recommendation, asked: Asked, context: Context
+    score: Score,
+    answer: Recommendation,
+    asked: Asked,
+    context: Context,
 ) -> tuple[float | None, int]:
     found = score.of(answer, asked, context)
     match found:
@@ -161,7 +181,7 @@ def _scored(
             return found
     raise OracleError(
         f"{score.name}: Score.of returned {found!r} for an answer to user {asked.user}; it must return a "
-        f"number and how many items it left out, such as (0.5, 0), or (None, 0) if nothing is left to score"
+        f"number and how many items it left out, such as (0.5, 0), or (None, 0) if nothing is left to score",
     )
 
 
@@ -176,14 +196,21 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         for module in _MODULES
         for name, of_and_span in getattr(module, "SCORES", {}).items()
     }
-    | {"auc": Score("auc", _auc, (0.0, 1.0))}
+    | {"auc": Score("auc", _auc, (0.0, 1.0))},
 )
-"""Scores without a depth: what the modules of this folder declare in ``SCORES``, and ``auc``, the share of the other
-candidates that rank below the held-out one; see `metrics.auc`. The metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are
-scores too."""
+"""Scores without a depth: what the modules of this folder declare in ``SCORES``, and
+``auc``, the share of the other candidates that rank below the held-out one; see
+`metrics.auc`. The metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
+"""
 
 SCORES_AT: Mapping[str, Callable[[str], tuple[Any, ...]]] = MappingProxyType(
-    {name: make for module in _MODULES for name, make in getattr(module, "SCORES_AT", {}).items()}
+    {
+        name: make
+        for module in _MODULES
+        for name, make in getattr(module, "SCORES_AT", {}).items()
+    },
 )
-"""Scores of the first k places for ``name@k``, or of all requested places for ``name``: from the name to what a
-`Score` has besides it. The modules of this folder declare them in ``SCORES_AT``."""
+"""Scores of the first k places for ``name@k``, or of all requested places for ``name``:
+from the name to what a `Score` has besides it. The modules of this folder declare them
+in ``SCORES_AT``.
+"""

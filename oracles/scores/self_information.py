@@ -16,12 +16,18 @@ from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Unseen = Literal["drop", "cap", "paper"]
-"""How to treat items that no user has: leave them out (``drop``), count them as if half a user had them
-(``cap``), or count 0, the value of an item that all users have (``paper``, as in the paper's code)."""
+"""How to treat items that no user has: leave them out (``drop``), count them as if half
+a user had them (``cap``), or count 0, the value of an item that all users have
+(``paper``, as in the paper's code).
+"""
 
 
 def self_information(
-    counts: Sequence[int], users: int, *, unseen: Unseen = "drop", places: int | None = None
+    counts: Sequence[int],
+    users: int,
+    *,
+    unseen: Unseen = "drop",
+    places: int | None = None,
 ) -> float | None:
     """Mean of ``log2(users / count)`` over the items of a list, in bits.
 
@@ -33,16 +39,18 @@ def self_information(
         counts: How many users have each recommended item, ``(n,)``.
         users: Number of users, at least the largest count.
         unseen: How to treat items that no user has.
-        places: The paper's K: ``paper`` divides by it instead of by the number of items.
+        places: The paper's K: ``paper`` divides by it instead of by the number of
+            items.
 
     Returns:
-        From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item is left.
+        From 0 (all users have the items) to ``log2(users)``, one more with ``cap``;
+        None if no item is left.
     """
     one_of("self_information", "unseen", unseen, get_args(Unseen))
     if users < 1 or any(not 0 <= count <= users for count in counts):
         raise OracleError(
             f"self_information: counts must lie between 0 and the number of users, {users}, got "
-            f"{list(counts)!r}"
+            f"{list(counts)!r}",
         )
     known = [count for count in counts if count > 0]
     bits = math.fsum(math.log2(users / count) for count in known)
@@ -57,21 +65,31 @@ def self_information(
 
 
 def _self_information(
-    items: Sequence[str], asked: Asked, context: Context, depth: int, *, unseen: Unseen
+    items: Sequence[str],
+    asked: Asked,
+    context: Context,
+    depth: int,
+    *,
+    unseen: Unseen,
 ) -> Scored:
     known = known_items(items, context)
     counts = [context.popularity.get(item, 0) for item in known]
     left_out = len(items) - len(known)
     if unseen == "drop":
         left_out += counts.count(0)
-    return self_information(counts, _users(context), unseen=unseen, places=depth), left_out
+    return self_information(
+        counts,
+        _users(context),
+        unseen=unseen,
+        places=depth,
+    ), left_out
 
 
 def _users(context: Context) -> int:
     if not context.users:
         raise OracleError(
             "self_information needs the number of training users, which these answers do not give; "
-            "pass it to their Context(users=...)"
+            "pass it to their Context(users=...)",
         )
     return context.users
 

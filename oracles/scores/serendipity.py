@@ -1,8 +1,8 @@
 """Serendipity: hits that a list of the most popular items would miss.
 
 Source:
-    The text and the code of https://arxiv.org/abs/2411.00331. Its Equations 6 and 13 leave the hit
-    out; they define `unexpectedness`.
+    The text and the code of https://arxiv.org/abs/2411.00331. Its Equations 6 and 13
+    leave the hit out; they define `unexpectedness`.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,7 +19,9 @@ __all__ = ["serendipity", "unexpectedness"]
 
 
 def serendipity(
-    items: Sequence[str], popular: Collection[str], relevant: Collection[str]
+    items: Sequence[str],
+    popular: Collection[str],
+    relevant: Collection[str],
 ) -> float | None:
     """1 if a list contains a held-out item and the most popular items do not, else 0.
 
@@ -43,10 +45,16 @@ def serendipity(
     return float(not wanted.isdisjoint(items) and wanted.isdisjoint(popular))
 
 
-def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) -> float:
-    """The share of places with an item that is not among the most popular: Equation 6 as printed.
+def unexpectedness(
+    items: Sequence[str],
+    popular: Collection[str],
+    places: int,
+) -> float:
+    """The share of places with an item that is not among the most popular: Equation 6
+    as printed.
 
-    Arguments are those of `serendipity`, but `places` is K, at least 1; missing items count as expected.
+    Arguments are those of `serendipity`, but `places` is K, at least 1; missing items
+    count as expected.
 
     Example:
         >>> unexpectedness(["a", "b"], popular=["a", "c"], places=2)
@@ -60,19 +68,31 @@ def _popular(asked: Asked, context: Context, depth: int) -> list[str]:
     candidates = asked.request.candidates
     if candidates is not None:
         ids = dict.fromkeys(item.id for item in candidates)
-        return sorted(ids, key=lambda item: (-context.popularity.get(item, 0), item))[:depth]
+        return sorted(ids, key=lambda item: (-context.popularity.get(item, 0), item))[
+            :depth
+        ]
     known = asked.request.known
     unseen = (item for item in by_popularity(context) if item not in known)
     return [item for item, _ in zip(unseen, range(depth), strict=False)]
 
 
-def _serendipity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+def _serendipity(
+    items: Sequence[str],
+    asked: Asked,
+    context: Context,
+    depth: int,
+) -> Scored:
     if not asked.relevant:
         raise NotApplicable(NOTHING_HELD_OUT)
     return serendipity(items, _popular(asked, context, depth), asked.relevant), 0
 
 
-def _unexpectedness(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+def _unexpectedness(
+    items: Sequence[str],
+    asked: Asked,
+    context: Context,
+    depth: int,
+) -> Scored:
     return unexpectedness(items, _popular(asked, context, depth), depth), 0
 
 

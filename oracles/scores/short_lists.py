@@ -20,7 +20,8 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
 
     Args:
         items: The list.
-        demanded: How many were asked for, or the number of offered items if that is smaller.
+        demanded: How many were asked for, or the number of offered items if that is
+            smaller.
     """
     arguments.whole("short_list", "demanded", demanded, 0)
     return len(set(items)) < demanded
@@ -28,6 +29,6 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
 
 SCORES_AT = {
     "short_lists": of_format(
-        lambda answer, asked, context, demanded: short_list(answer.items, demanded)
-    )
+        lambda answer, asked, context, demanded: short_list(answer.items, demanded),
+    ),
 }

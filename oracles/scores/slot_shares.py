@@ -1,12 +1,15 @@
-"""Shares of slots: repeats, items already seen, items that were not offered, titles of no item.
+"""Shares of slots: repeats, items already seen, items that were not offered, titles of
+no item.
 
 Source:
-    Hallucination: equations 10 and 24 of https://arxiv.org/abs/2411.00331. They print the indicator of the opposite,
-    but the text and the optimum of 0 mean "not in the catalogue". The paper's tables fit K = 5, but its code averages
-    the whole list of 10, so the depth is always explicit here.
+    Hallucination: equations 10 and 24 of https://arxiv.org/abs/2411.00331. They print
+    the indicator of the opposite, but the text and the optimum of 0 mean "not in the
+    catalogue". The paper's tables fit K = 5, but its code averages the whole list of
+    10, so the depth is always explicit here.
 
-A model that ranks the user's history instead of the candidates invents nothing, but is still useless: `hallucination`
-counts only items outside the catalogue, `out_of_candidate` all that was not offered.
+A model that ranks the user's history instead of the candidates invents nothing, but is
+still useless: `hallucination` counts only items outside the catalogue,
+`out_of_candidate` all that was not offered.
 """
 
 from collections.abc import Sequence
@@ -36,7 +39,8 @@ def duplicates(slots: Sequence[Slot], depth: int) -> float:
 
 
 def history_repeats(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots that name an item that the user is known to have.
+    """The share of the first `depth` slots that name an item that the user is known to
+    have.
 
     Arguments are those of `duplicates`.
 
@@ -49,9 +53,11 @@ def history_repeats(slots: Sequence[Slot], depth: int) -> float:
 
 
 def hallucination(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots whose title belongs to no item of the catalogue.
+    """The share of the first `depth` slots whose title belongs to no item of the
+    catalogue.
 
-    Arguments are those of `duplicates`. A title invented twice counts twice; missing slots are not hallucinations.
+    Arguments are those of `duplicates`. A title invented twice counts twice; missing
+    slots are not hallucinations.
 
     Example:
         >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
@@ -64,8 +70,9 @@ def hallucination(slots: Sequence[Slot], depth: int) -> float:
 def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots whose kind is not ``candidate``.
 
-    Such a slot names an item of the history, an item that was not offered, or no item of the catalogue. Arguments are
-    those of `duplicates`; missing slots do not count as out of candidate.
+    Such a slot names an item of the history, an item that was not offered, or no item
+    of the catalogue. Arguments are those of `duplicates`; missing slots do not count as
+    out of candidate.
 
     Example:
         >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]

@@ -1,8 +1,9 @@
 """The slots of an answer and their kinds: an offered item or something else.
 
-Text answers and lists of ids are read in the same way for the shares `hallucination`, `out_of_candidate`,
-`history_repeats` and `duplicates`. A slot names something. Prose before, between or after slots is not a
-slot and only counts against `compliance`. A slot that repeats an earlier one keeps the kind of its item.
+Text answers and lists of ids are read in the same way for the shares `hallucination`,
+`out_of_candidate`, `history_repeats` and `duplicates`. A slot names something. Prose
+before, between or after slots is not a slot and only counts against `compliance`. A
+slot that repeats an earlier one keeps the kind of its item.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +18,13 @@ from pytest_recsys_mt.verdict.answers import Asked, Context
 __all__ = ["Slot", "slots_of"]
 
 ABOUT_SEEN = frozenset(
-    ("history_repeats", "already_seen", "only_candidates", "out_of_candidate", "invalid")
+    (
+        "history_repeats",
+        "already_seen",
+        "only_candidates",
+        "out_of_candidate",
+        "invalid",
+    ),
 )
 """Oracles and scores for which an item that the user has is a fault."""
 
@@ -43,7 +50,8 @@ class Slot:
 def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slot]:
     """The slots of an answer, from its entries, or from its items if it has no entries.
 
-    An item in `Asked.hidden` counts as offered: the recommender could not know that the user has it.
+    An item in `Asked.hidden` counts as offered: the recommender could not know that the
+    user has it.
 
     Example:
         def invented(answer, asked, context):  # the `of` of a `Score`
@@ -56,7 +64,9 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
     """
     if answer.entries:
         return [
-            _slot(entry, asked, context) for entry in answer.entries if entry.kind != "unparsed"
+            _slot(entry, asked, context)
+            for entry in answer.entries
+            if entry.kind != "unparsed"
         ]
     return [
         Slot(kind_of(item, asked, context), item in answer.items[:place])
@@ -72,12 +82,16 @@ def _slot(entry: Entry, asked: Asked, context: Context) -> Slot:
 
 
 def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) -> float:
-    """The share of the first `depth` slots for which `fits` is true; missing slots do not fit."""
+    """The share of the first `depth` slots for which `fits`
+    is true; missing slots do not fit.
+    """
     return sum(fits(slot) for slot in slots[:depth]) / depth
 
 
 def slot_depth(name: str) -> int | Literal["full"] | None:
-    """How many slots of every answer count, after the @ of a name: all of them (``full``), or as many as requested (None)."""
+    """How many slots of every answer count, after the @ of a name: all of them
+    (``full``), or as many as requested (None).
+    """
     depth = name.partition("@")[2]
     if depth == "full":
         return "full"
@@ -96,7 +110,9 @@ def offer_of(asked: Asked, context: Context) -> Collection[str]:
 
 
 def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
-    """Whether an item is in `offer_of`; without a catalogue, whether it is not marked as unknown."""
+    """Whether an item is in `offer_of`; without a catalogue,
+    whether it is not marked as unknown.
+    """
     request = asked.request
     if request.candidates is not None:
         return {item.id for item in request.candidates}.__contains__

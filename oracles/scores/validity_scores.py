@@ -1,13 +1,15 @@
 """Invalid recommendations: malformed, already seen, unknown or outside the catalogue.
 
-The popularity paper counts them together (section 4.3 of https://arxiv.org/abs/2406.01285), as ``invalid`` does.
+The popularity paper counts them together (section 4.3 of
+https://arxiv.org/abs/2406.01285), as ``invalid`` does.
 
-Counted are the first k places of the list. A place is an entry that names something: an item, offered or not, a title
-of no item, or a repeat of either (see `slots.slots_of`). An introduction, a comment or a line that names nothing takes
-no place, and is not counted. ``malformed`` is 1 for an answer of which nothing could be read, else 0.
+Counted are the first k places of the list. A place is an entry that names something: an
+item, offered or not, a title of no item, or a repeat of either (see `slots.slots_of`).
+An introduction, a comment or a line that names nothing takes no place, and is not
+counted. ``malformed`` is 1 for an answer of which nothing could be read, else 0.
 
-Repeats take a place and do not count as invalid; `no_repeats` finds them. Missing places do not count either;
-`complete_list` finds them.
+Repeats take a place and do not count as invalid; `no_repeats` finds them. Missing
+places do not count either; `complete_list` finds them.
 """
 
 from collections.abc import Mapping

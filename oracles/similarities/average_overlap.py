@@ -12,9 +12,9 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def average_overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     """Mean over the depths d = 1..l of the share of common items in the first d places.
 
-    `l` is the length of the longer list. The missing places of the shorter list agree with nothing.
-    Wu and Crestani 2003. Fagin, Kumar and Sivakumar 2003 call its complement the intersection metric.
-    Arguments and span are those of `rbo`.
+    `l` is the length of the longer list. The missing places of the shorter list agree
+    with nothing. Wu and Crestani 2003. Fagin, Kumar and Sivakumar 2003 call its
+    complement the intersection metric. Arguments and span are those of `rbo`.
 
     Example:
         >>> average_overlap([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()

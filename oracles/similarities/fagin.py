@@ -12,10 +12,11 @@ from pytest_recsys_mt.safety.errors import OracleError
 def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
     """K^(p), the Kendall distance between pairs of top-k lists.
 
-    It counts the pairs of items of the union that the lists order differently. Each list ranks its own
-    items ahead of its missing items. If one list has both items of a pair and the other has neither, the
-    pair counts `p`, in [0, 1]: 0 is optimistic, 0.5 neutral. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete
-    Math. 17(1), section 3.1. The definition does not depend on the lengths, so it also applies to lists of uneven
+    It counts the pairs of items of the union that the lists order differently. Each
+    list ranks its own items ahead of its missing items. If one list has both items of a
+    pair and the other has neither, the pair counts `p`, in [0, 1]: 0 is optimistic, 0.5
+    neutral. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete Math. 17(1), section 3.1.
+    The definition does not depend on the lengths, so it also applies to lists of uneven
     length. The other arguments are those of `rbo`.
 
     Example:
@@ -30,7 +31,9 @@ def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
 
 
 def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
-    """K^(p) as a similarity in [0, 1]: ``1 - K^(p) / maximum``, ``(n,)``, with that of disjoint lists of these lengths."""
+    """K^(p) as a similarity in [0, 1]: ``1 - K^(p) / maximum``, ``(n,)``, with that of
+    disjoint lists of these lengths.
+    """
     _check(p)
     return by_chunk(a, b, lambda chunk: 1 - _distance(chunk, p) / _maximum(chunk, p))
 
@@ -48,7 +51,9 @@ def _maximum(chunk: Chunk, p: float) -> Floats:
 
 def _check(p: float) -> None:
     if not 0 <= p <= 1:
-        raise OracleError(f"p of fagin must lie in [0, 1], got {p!r}; 0.5 is the neutral choice")
+        raise OracleError(
+            f"p of fagin must lie in [0, 1], got {p!r}; 0.5 is the neutral choice",
+        )
 
 
 SIMILARITY = fagin_similarity

@@ -1,7 +1,9 @@
-"""Shared code of the similarities: read pairs of lists in chunks, and count matches in them.
+"""Shared code of the similarities: read pairs of lists in chunks, and count matches in
+them.
 
-Two lists of k items are compared rank by rank, in `k` vectorised steps over a chunk of pairs, whose rank-major arrays
-``(k, pairs)`` stay in the processor's cache. The chunk size limits the memory beyond arguments and result.
+Two lists of k items are compared rank by rank, in `k` vectorised steps over a chunk of
+pairs, whose rank-major arrays ``(k, pairs)`` stay in the processor's cache. The chunk
+size limits the memory beyond arguments and result.
 """
 
 from collections.abc import Callable
@@ -19,7 +21,9 @@ _CHUNK_CELLS = 40_000
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some pairs of lists, ``(k, pairs)``, with pads of -1 in `a` and of -2 in `b`, which never match, and their lengths."""
+    """Some pairs of lists, ``(k, pairs)``, with pads of -1 in `a` and of -2 in `b`,
+    which never match, and their lengths.
+    """
 
     a: NDArray[Any]
     b: NDArray[Any]
@@ -28,12 +32,14 @@ class Chunk:
 
 
 def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> Floats:
-    """Apply `kernel` to pairs of lists, as in `rbo`, a chunk at a time; NaN for pairs of which one list is empty."""
+    """Apply `kernel` to pairs of lists, as in `rbo`, a chunk at a time; NaN for pairs
+    of which one list is empty.
+    """
     a, b = _lists("a", a), _lists("b", b)
     if len(a) != len(b):
         raise OracleError(
             f"a and b contain the two lists of each pair, so they need equally many rows, "
-            f"got {len(a)} and {len(b)}"
+            f"got {len(a)} and {len(b)}",
         )
     out = np.full(len(a), np.nan)
     depth = max(a.shape[1], b.shape[1], 1)
@@ -46,13 +52,19 @@ def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> F
         if full.all():
             out[rows] = kernel(Chunk(left, right, left_length, right_length))
         elif full.any():
-            chunk = Chunk(left[:, full], right[:, full], left_length[full], right_length[full])
+            chunk = Chunk(
+                left[:, full],
+                right[:, full],
+                left_length[full],
+                right_length[full],
+            )
             out[rows][full] = kernel(chunk)
     return out
 
 
 def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
-    """How many more common items the first d places have than the first d - 1, ``(k, pairs)``.
+    """How many more common items the first d places have than the first d - 1, ``(k,
+    pairs)``.
 
     An entry is 0, 1 or 2. The running sum over d is the overlap X_d of Webber et al.
     """
@@ -73,10 +85,11 @@ def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
 
 
 def count_pairs(chunk: Chunk) -> tuple[Integers, Integers, Integers]:
-    """The items of `a` alone, those of `b` alone, and the pairs that the lists order differently, ``(pairs,)`` each.
+    """The items of `a` alone, those of `b` alone, and the pairs that the lists order
+    differently, ``(pairs,)`` each.
 
-    Kendall's tau-b and Fagin's K^(p) differ only in ties. A list ranks its own items ahead of the absent ones (K^(0) of
-    Fagin, Kumar and Sivakumar 2003).
+    Kendall's tau-b and Fagin's K^(p) differ only in ties. A list ranks its own items
+    ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
     """
     a, b = chunk.a, chunk.b
     depth, pairs = a.shape
@@ -90,7 +103,8 @@ def count_pairs(chunk: Chunk) -> tuple[Integers, Integers, Integers]:
         np.multiply(equal, small(j + 1), out=term)
         np.bitwise_or(place, term, out=place)
 
-    # Absent items wrap around to the largest number, so no comparison below counts them.
+    # Absent items wrap around to the largest number, so no comparison below counts
+    # them.
     ceiling = place - small(1)
     inversions = np.zeros(pairs, np.int64)
     for i in range(depth - 1):
@@ -120,17 +134,24 @@ def _lists(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.ndim != 2 or not np.issubdtype(array.dtype, np.integer):
         raise OracleError(
             f"{name} must be an integer array of shape (pairs, k) padded with {PAD}, "
-            f"got {array.dtype} of shape {array.shape}"
+            f"got {array.dtype} of shape {array.shape}",
         )
     return array
 
 
 def _rank_major(
-    name: str, lists: NDArray[Any], depth: int, pad: int
+    name: str,
+    lists: NDArray[Any],
+    depth: int,
+    pad: int,
 ) -> tuple[NDArray[Any], Integers]:
-    """The lists as columns, ``(depth, pairs)``, with `pad` for every pad, and their lengths."""
+    """The lists as columns, ``(depth, pairs)``, with `pad`
+    for every pad, and their lengths.
+    """
     width = lists.shape[1]
-    signed = np.int32 if lists.dtype.itemsize <= 4 and lists.dtype != np.uint32 else np.int64
+    signed = (
+        np.int32 if lists.dtype.itemsize <= 4 and lists.dtype != np.uint32 else np.int64
+    )
     out = np.empty((depth, len(lists)), signed)
     out[:width] = lists.T
     out[width:] = pad
@@ -138,6 +159,8 @@ def _rank_major(
         return out, np.full(len(lists), depth)
     filled = out >= 0
     if (filled[1:] > filled[:-1]).any():
-        raise OracleError(f"a list in {name} continues after a pad; pads belong at the end")
+        raise OracleError(
+            f"a list in {name} continues after a pad; pads belong at the end",
+        )
     np.copyto(out, pad, where=~filled)
     return out, filled.sum(axis=0, dtype=np.int64)

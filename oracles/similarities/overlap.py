@@ -12,8 +12,8 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     """Common items over the length of the longer list, ``|A & B| / max(|A|, |B|)``.
 
-    For two lists of k items it is the overlap@k of the literature. A short list that is part of a
-    longer one does not have overlap 1. Arguments and span are those of `rbo`.
+    For two lists of k items it is the overlap@k of the literature. A short list that is
+    part of a longer one does not have overlap 1. Arguments and span are those of `rbo`.
 
     Example:
         >>> overlap([[1, 2, 3]], [[1, 2, 4]]).round(3).tolist()

@@ -13,8 +13,8 @@ from pytest_recsys_mt.safety.errors import OracleError
 def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
     r"""Extrapolated rank-biased overlap of pairs of lists, also of uneven length.
 
-    With X_d the number of common items in the first d places, and s and l the shorter and the longer
-    length (Webber, Moffat and Zobel 2010, ACM TOIS 28(4), equation 32)::
+    With X_d the number of common items in the first d places, and s and l the shorter
+    and the longer length (Webber, Moffat and Zobel 2010, ACM TOIS 28(4), equation 32)::
 
         RBO = (1-p)/p * [ sum_{d<=l} X_d/d p^d + sum_{s<d<=l} X_s (d-s)/(s d) p^d ]
               + [ (X_l - X_s)/l + X_s/s ] p^l
@@ -26,10 +26,11 @@ def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
         [0.955]
 
     Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
+        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the
+            end.
         b: The lists to compare with, ``(n, k')``.
-        p: Probability that a reader continues to the next place, in (0, 1). A larger p gives more
-            weight to lower places.
+        p: Probability that a reader continues to the next place, in (0, 1). A larger p
+            gives more weight to lower places.
 
     Returns:
         Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
@@ -41,7 +42,9 @@ def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 def check_patience(name: str, p: float) -> None:
     """Raise if p is no probability strictly between 0 and 1."""
     if not 0 < p < 1:
-        raise OracleError(f"p of {name} must lie in (0, 1), got {p!r}; 0.9 suits lists of ten")
+        raise OracleError(
+            f"p of {name} must lie in (0, 1), got {p!r}; 0.9 suits lists of ten",
+        )
 
 
 def _extrapolated(chunk: Chunk, p: float) -> Floats:
@@ -56,7 +59,9 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
     matches = new_matches(chunk)
     total = matches.sum(axis=0, dtype=np.int64)
     longer = np.maximum(chunk.a_length, chunk.b_length)
-    out: Floats = total * (tail + share)[longer] - tail[:-1] @ matches.astype(np.float64)
+    out: Floats = total * (tail + share)[longer] - tail[:-1] @ matches.astype(
+        np.float64,
+    )
 
     (uneven,) = np.nonzero(chunk.a_length != chunk.b_length)
     if len(uneven):
@@ -67,7 +72,8 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
         out[uneven] += x_s * ((power[s] - power[l]) / s - (tail[l] - tail[s]))
         out[uneven] += x_s * power[l] * (1 / s - 1 / l)
 
-    # Rounding may miss the ends of the range by 1e-16, but verdicts need exactly 1 for equal lists.
+    # Rounding may miss the ends of the range by 1e-16, but verdicts need exactly 1 for
+    # equal lists.
     (near,) = np.nonzero(out > 1 - 1e-9)
     equal = (chunk.a[:, near] == chunk.b[:, near]) | (chunk.a[:, near] < 0)
     out[near[equal.all(axis=0) & (chunk.a_length[near] == chunk.b_length[near])]] = 1.0

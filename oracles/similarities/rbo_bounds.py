@@ -15,10 +15,12 @@ __all__ = ["rbo_min", "rbo_residual"]
 
 
 def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
-    r"""The smallest possible rank-biased overlap: no unseen item is common to both lists.
+    r"""The smallest possible rank-biased overlap: no unseen item is common to both
+    lists.
 
-    With X_d the number of common items in the first d places, and l the longer length (Webber, Moffat
-    and Zobel 2010, ACM TOIS 28(4), equation 11, also for lists of uneven length), and the arguments of `rbo`::
+    With X_d the number of common items in the first d places, and l the longer length
+    (Webber, Moffat and Zobel 2010, ACM TOIS 28(4), equation 11, also for lists of
+    uneven length), and the arguments of `rbo`::
 
         MIN = (1-p)/p * [ sum_{d<=l} X_d/d p^d + X_l (ln 1/(1-p) - sum_{d<=l} p^d/d) ]
 
@@ -34,10 +36,11 @@ def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 
 
 def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
-    r"""The largest possible excess of rank-biased overlap over `rbo_min`: all unseen items are common.
+    r"""The largest possible excess of rank-biased overlap over `rbo_min`: all unseen
+    items are common.
 
-    With s and l the shorter and the longer length, and ``f = l + s - X_l`` (equation 30 of the same
-    paper), and the arguments of `rbo`::
+    With s and l the shorter and the longer length, and ``f = l + s - X_l`` (equation 30
+    of the same paper), and the arguments of `rbo`::
 
         RES = p^s + p^l - p^f - (1-p)/p * [ s sum_{s<d<=f} p^d/d + l sum_{l<d<=f} p^d/d
                                             + X_l (ln 1/(1-p) - sum_{d<=f} p^d/d) ]
@@ -56,7 +59,8 @@ def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 def _least(chunk: Chunk, p: float) -> Floats:
     sums = _sums(len(chunk.a), p)
     matches = new_matches(chunk)
-    # sum_{d<=l} X_d p^d/d + X_l (rest): every match counts from the depth at which it appears.
+    # sum_{d<=l} X_d p^d/d + X_l (rest): every match counts from the depth at which it
+    # appears.
     weight = math.log(1 / (1 - p)) - sums[:-1]
     out: Floats = (1 - p) / p * (weight @ matches.astype(np.float64))
     return out

@@ -13,7 +13,9 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.safety.errors import OracleError
 
 Similarity = Callable[[ArrayLike, ArrayLike], Floats]
-"""From integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only if a list is empty."""
+"""From integer lists ``(n, k)`` and ``(n, k')`` to
+similarities in [0, 1]; NaN only if a list is empty.
+"""
 
 _MODULES = {
     found.name: import_module(f"{__package__}.{found.name}")
@@ -21,34 +23,45 @@ _MODULES = {
 }
 
 SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
-    {name: at.SIMILARITY for name, at in _MODULES.items() if hasattr(at, "SIMILARITY")}
+    {name: at.SIMILARITY for name, at in _MODULES.items() if hasattr(at, "SIMILARITY")},
 )
-"""What the modules of this folder declare as their ``SIMILARITY``, by the name of the module."""
+"""What the modules of this folder declare as their
+``SIMILARITY``, by the name of the module.
+"""
 
 METRICS: frozenset[Similarity] = frozenset(
     at.SIMILARITY for at in _MODULES.values() if getattr(at, "METRIC", False)
 )
-"""Similarities s of lists of equal length for which 1 - s is a metric of negative type: a squared distance
-in some Euclidean space. Their modules declare ``METRIC = True``. This is known for overlap and Jaccard.
-Extrapolated RBO and average overlap are mixtures of overlaps of the first places. Kendall on the union and
-Fagin's K^(p) break the triangle inequality."""
+"""Similarities s of lists of equal length for which 1 - s is a metric of negative type:
+a squared distance in some Euclidean space. Their modules declare ``METRIC = True``.
+This is known for overlap and Jaccard. Extrapolated RBO and average overlap are mixtures
+of overlaps of the first places. Kendall on the union and Fagin's K^(p) break the
+triangle inequality.
+"""
 
 
 def least_effect(similarity: Similarity) -> float:
-    """The smallest possible value of "agreement within sides minus agreement between them": -1/2 for `METRICS`, else -1.
+    """The smallest possible value of "agreement within sides minus agreement between
+    them": -1/2 for `METRICS`, else -1.
 
-    If the distance d = 1 - s satisfies the triangle inequality, two answers of one side are at most as far
-    apart as the sum of their distances to any answer of the other side: ``mean d(s, s') <= 2 mean d(s, f)``.
-    So agreement between sides exceeds the agreement within either side by at most 1/2, for any number of answers of
-    one depth. For a similarity without a proof, agreements are only known to lie between 0 and 1.
+    If the distance d = 1 - s satisfies the triangle inequality, two answers of one side
+    are at most as far apart as the sum of their distances to any answer of the other
+    side: ``mean d(s, s') <= 2 mean d(s, f)``. So agreement between sides exceeds the
+    agreement within either side by at most 1/2, for any number of answers of one depth.
+    For a similarity without a proof, agreements are only known to lie between 0 and 1.
     """
     return -0.5 if similarity in METRICS else -1.0
 
 
-def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
+def similarity_named(
+    name: str,
+    among: Collection[str] = tuple(SIMILARITIES),
+) -> Similarity:
     """The similarity of that name."""
     if name not in among:
-        raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
+        raise OracleError(
+            f"there is no similarity {name!r} here; {choices(name, among)}",
+        )
     return SIMILARITIES[name]
 
 

@@ -1,17 +1,22 @@
-"""Claims about a mean by betting: error rates that hold for every distribution of bounded effects.
+"""Claims about a mean by betting: error rates that hold for every distribution of
+bounded effects.
 
-If the mean is at most m, every bet on ``x - m`` is fair or unfavourable. So we bet on each user in turn. The
-capital starts at 1 and is multiplied by ``1 + b (x - m)``. It is a nonnegative supermartingale if each stake
-b depends only on earlier users and cannot lose more than the capital. By Ville's inequality, the probability
-that it ever reaches 1/alpha is at most alpha, for every number of users and every rule for stopping. If it does, we
-claim that the mean is above m. The opposite claim bets on ``m - x``. The assumption is that users are drawn
-independently from a population and used in the order of the draw.
+If the mean is at most m, every bet on ``x - m`` is fair or unfavourable. So we bet on
+each user in turn. The capital starts at 1 and is multiplied by ``1 + b (x - m)``. It is
+a nonnegative supermartingale if each stake b depends only on earlier users and cannot
+lose more than the capital. By Ville's inequality, the probability that it ever reaches
+1/alpha is at most alpha, for every number of users and every rule for stopping. If it
+does, we claim that the mean is above m. The opposite claim bets on ``m - x``. The
+assumption is that users are drawn independently from a population and used in the order
+of the draw.
 
-Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
-86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior. They are never below
-the stake that needs the least total gain to win in a fixed number of users: the first stake of Voracek and Orabona
-2025, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals". Theirs is recalculated from the
-capital, which wins more often up to that number, but can leave too little capital to go on.
+Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting",
+J. R. Stat. Soc. B 86(1). The stakes are those of its section B.3 (aGRAPA) with one more
+term, and start from a prior. They are never below the stake that needs the least total
+gain to win in a fixed number of users: the first stake of Voracek and Orabona 2025,
+"STaR-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals".
+Theirs is recalculated from the capital, which wins more often up to that number, but
+can leave too little capital to go on.
 """
 
 import math
@@ -25,7 +30,9 @@ from pytest_recsys_mt.oracles.statistics.bounds import TIE, Mean
 from pytest_recsys_mt.safety.errors import OracleError
 
 PRIOR = 5
-"""Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
+"""Imagined users before the first real user: their mean
+gain is `HOPED`, their deviation `SPREAD`.
+"""
 
 HOPED = 1 / 30
 """As a share of the range of effects: 0.05 if effects reach from -1/2 to 1."""
@@ -43,28 +50,31 @@ BOLDEST = 0.95
 """Largest share of the capital that one user can cost."""
 
 HORIZON = 200
-"""Number of users in which the least stake is to win. It doubles each time it is reached. It never depends on how many
-users a run may ask, so that going on with more users keeps all earlier stakes."""
+"""Number of users in which the least stake is to win. It doubles each time it is
+reached. It never depends on how many users a run may ask, so that going on with more
+users keeps all earlier stakes.
+"""
 
-_TARGET = math.log(20)  # log of the capital that the least stake is to reach: a claim at alpha 0.05
+_TARGET = math.log(
+    20,
+)  # log of the capital that the least stake is to reach: a claim at alpha 0.05
 _GRID = np.arange(1, 17) / 16
 _NOTHING = 1e-12
 _OFFSETS = np.concatenate([-(4.0 ** -np.arange(1, 8)), 4.0 ** -np.arange(7, 0, -1)])
 _CLOSE = 1e-6  # how near a bound is found, as a part of its distance from the mean
 _ZOOMS = 6  # at most; four usually suffice
-_FIT_A_CACHE = (
-    4_000  # gains: with 10,000 users, 16 bets at once take 2.5 times as long as one after another
-)
+_FIT_A_CACHE = 4_000  # gains: with 10,000 users, 16 bets at once take 2.5 times as long as one after another
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
     """Logarithm of the capital after each user.
 
     Args:
-        gains: Those of a unit stake on each user, in the order drawn, as shares of the range of effects, ``(..., n)``.
+        gains: Those of a unit stake on each user, in the order drawn, as shares of the
+            range of effects, ``(..., n)``.
         worst: The most that a unit stake can lose, above 0.
-        wide: Whether effects are expected in the whole range, which must be known beforehand. This changes the number
-            of users needed, not the error rate.
+        wide: Whether effects are expected in the whole range, which must be known
+            beforehand. This changes the number of users needed, not the error rate.
 
     Returns:
         The logarithms, of the shape of `gains`.
@@ -74,14 +84,16 @@ def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> 
 
 
 def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> Floats:
-    """Logarithm of the capital of one bettor who can bet on one of several gains at a time.
+    """Logarithm of the capital of one bettor who can bet on one of several gains at a
+    time.
 
-    This tests the hypothesis that all means are 0 or less. For each user, the bettor uses the gain that
-    promised the most growth so far. So a claim that can be true in several ways needs hardly more users
-    than each way alone, and alpha is not divided.
+    This tests the hypothesis that all means are 0 or less. For each user, the bettor
+    uses the gain that promised the most growth so far. So a claim that can be true in
+    several ways needs hardly more users than each way alone, and alpha is not divided.
 
     Args:
-        gains: Those of a unit stake on each user in each way, ``(ways, n)``; as in `log_capital`.
+        gains: Those of a unit stake on each user in each way, ``(ways, n)``; as in
+            `log_capital`.
         worst: The most that a unit stake can lose in each way, ``(ways, 1)``.
         wide: As in `log_capital`.
 
@@ -96,8 +108,14 @@ def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> F
     return np.cumsum(np.log1p(won))
 
 
-def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, Floats, Floats]:
-    """The stake on each user, and the mean gain and its mean square as they were expected before that user."""
+def _stakes(
+    gains: Floats,
+    worst: float | Floats,
+    wide: bool,
+) -> tuple[Floats, Floats, Floats]:
+    """The stake on each user, and the mean gain and its mean square as they were
+    expected before that user.
+    """
     worst = np.asarray(worst, np.float64)
     if wide:
         prior = WIDE_PRIOR
@@ -109,9 +127,12 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     users = _users(prior, gains.shape[-1])
 
     def before(powers: Floats, imagined: Floats) -> Floats:
-        """The mean of powers of the gains of all earlier users, those imagined included."""
-        # The sum never includes the current user. Subtracting that user later would leave a rounding error
-        # that depends on the user, and a bettor who chooses between ways could use it.
+        """The mean of powers of the gains of all earlier
+        users, those imagined included.
+        """
+        # The sum never includes the current user. Subtracting that user later would
+        # leave a rounding error that depends on the user, and a bettor who chooses
+        # between ways could use it.
         sums = np.empty(gains.shape)
         sums[..., :1] = 0.0
         powers[..., :-1].cumsum(axis=-1, out=sums[..., 1:])
@@ -122,14 +143,15 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     squares = gains * gains
     mean = before(gains, imagined[0])
     square = before(squares, imagined[1])
-    # If few users lose much, a stake from the variance alone is too bold for any growth. The third term of
-    # log(1 + b g) lowers it. The term is not used if few users gain much, because the series may diverge.
+    # If few users lose much, a stake from the variance alone is too bold for any
+    # growth. The third term of log(1 + b g) lowers it. The term is not used if few
+    # users gain much, because the series may diverge.
     cubes = squares * gains  # a power of 3 takes a hundred times as long
     cube = np.minimum(before(cubes, imagined[2]), 0.0)
     root = np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0))
     best = 2 * mean / (square + root)
-    # A stake b turns a total gain G of h users into a log capital of about b G - b^2 h square / 2. This b needs the
-    # least G to reach the target.
+    # A stake b turns a total gain G of h users into a log capital of about b G - b^2 h
+    # square / 2. This b needs the least G to reach the target.
     horizons = _horizons(gains.shape[-1])
     least = np.sqrt(2 * _TARGET / (horizons * square))
     stakes: Floats = np.minimum(np.maximum(best, least), BOLDEST / worst)
@@ -137,7 +159,9 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
 
 
 def _moments(mean: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
-    """The mean of the first three powers of gains of this mean and deviation, without skew."""
+    """The mean of the first three powers of gains of this
+    mean and deviation, without skew.
+    """
     return mean, mean**2 + spread**2, mean**3 + 3 * mean * spread**2
 
 
@@ -154,7 +178,9 @@ def _users(prior: int, users: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _horizons(users: int) -> Floats:
-    """For each user, ``(users,)``, the smallest of `HORIZON`, twice, four times it and so on that is above the users before."""
+    """For each user, ``(users,)``, the smallest of `HORIZON`, twice, four times it and
+    so on that is above the users before.
+    """
     doublings = np.ceil(np.log2((np.arange(users) + 1) / HORIZON))
     horizons: Floats = HORIZON * 2.0 ** np.maximum(doublings, 0)
     horizons.flags.writeable = False
@@ -170,10 +196,12 @@ def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
 
 
 def p_of_some(gains: Floats, worst: Floats) -> float:
-    """P-value of the hypothesis that all means are 0 or less, if all ways, ``(ways, n)``, share the capital.
+    """P-value of the hypothesis that all means are 0 or less, if all ways, ``(ways,
+    n)``, share the capital.
 
-    Each way starts with an equal share and keeps its gains. So the p-value is never above that of any way
-    times their number (Bonferroni), and it is lower if several ways gain. A gain is 0 if a way does not bet on a user.
+    Each way starts with an equal share and keeps its gains. So the p-value is never
+    above that of any way times their number (Bonferroni), and it is lower if several
+    ways gain. A gain is 0 if a way does not bet on a user.
     """
     if _is_surely_won(gains, worst):
         return 0.0
@@ -189,17 +217,20 @@ def _is_surely_won(gains: Floats, worst: Floats) -> bool:
 
 
 class Bets(Mean):
-    """The estimate of all users' mean effect from the users asked so far; a `bounds.Mean`.
+    """The estimate of all users' mean effect from the users asked so far; a
+    `bounds.Mean`.
 
-    Bounds and p-values are valid at all numbers of users at once. The set of means that are not rejected
-    may have gaps. The bounds are those of its hull, so only p-values decide.
+    Bounds and p-values are valid at all numbers of users at once. The set of means that
+    are not rejected may have gaps. The bounds are those of its hull, so only p-values
+    decide.
 
     Args:
         effects: In the order drawn, from `low` to `high`, ``(n,)``, n at least 1.
         low: The smallest possible effect.
         high: The largest possible one.
-        unknown: Before which effect each user stands whose effect is unknown. Each counts as the smallest possible for
-            the claim that the mean is above a value, and as the largest possible for the opposite claim.
+        unknown: Before which effect each user stands whose effect is unknown. Each
+            counts as the smallest possible for the claim that the mean is above a
+            value, and as the largest possible for the opposite claim.
         wide: As in `log_capital`.
 
     Raises:
@@ -218,7 +249,7 @@ class Bets(Mean):
         if not math.isfinite(high - low):
             raise OracleError(
                 f"effects from {low:g} to {high:g} cannot be bet on: a bet needs a finite range; "
-                f"give the score a finite span"
+                f"give the score a finite span",
             )
         slack = 1e-9 * max(1.0, high - low)  # rounding
         outside = ~((effects >= low - slack) & (effects <= high + slack))
@@ -226,7 +257,7 @@ class Bets(Mean):
             raise OracleError(
                 f"an effect of {float(effects[outside][0]):g} lies outside the range from {low:g} to "
                 f"{high:g} that was declared for it, so no bet on it is safe; make sure that the span "
-                f"of the score is valid for every answer to both requests"
+                f"of the score is valid for every answer to both requests",
             )
         effects = np.clip(effects, low, high)
         self.estimate = float(effects.mean())
@@ -283,13 +314,16 @@ class Bets(Mean):
                 capital = log_capital(gains[some], worst_of_each[some], wide=self._wide)
                 won[some] = np.maximum(capital.max(axis=-1), 0.0)
         if cannot_lose.any():
-            # A bet that cannot lose is won after one gain; without any gain it is not won.
+            # A bet that cannot lose is won after one gain; without any gain it is not
+            # won.
             is_surely_won = (worst < -TIE) | (gains > TIE).any(axis=-1)
             won[cannot_lose] = np.where(is_surely_won, np.inf, 0.0)[cannot_lose]
         return won
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
-        """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""
+        """The end of the rejected interval that starts at
+        `end`, between `end` and the sample mean.
+        """
         enough = -math.log(alpha)
         won_at_end = float(won(np.array([end]))[0])
         if won_at_end < enough:
@@ -315,9 +349,11 @@ class Bets(Mean):
 
 
 def _parts_around(enough: float, won_at_end: float, won_inside: float) -> Floats:
-    """Where to look for the end of a rejected interval, as parts of the distance from a rejected value to one that is not.
+    """Where to look for the end of a rejected interval, as parts of the distance from a
+    rejected value to one that is not.
 
-    The log capital grows about as the square of the distance from the sample mean, so its root is about linear.
+    The log capital grows about as the square of the distance from the sample mean, so
+    its root is about linear.
 
     Args:
         enough: The log capital that rejects.
@@ -325,7 +361,8 @@ def _parts_around(enough: float, won_at_end: float, won_inside: float) -> Floats
         won_inside: The log capital at the other value, below `enough`.
 
     Returns:
-        Rising parts up to 1, most of them near the place where a line through both roots has the root of `enough`.
+        Rising parts up to 1, most of them near the place where a line through both
+        roots has the root of `enough`.
     """
     if not math.isfinite(won_at_end) or won_inside >= enough:
         return _GRID

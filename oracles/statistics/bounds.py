@@ -1,7 +1,7 @@
 """One protocol for estimates of the mean of an effect over users.
 
-`betting.Bets` implements it for effects of a known range, at every number of users. This module has the
-exceptions: a share in a sample of fixed size, and a known mean.
+`betting.Bets` implements it for effects of a known range, at every number of users.
+This module has the exceptions: a share in a sample of fixed size, and a known mean.
 """
 
 import math
@@ -33,7 +33,8 @@ class Mean(Protocol):
         """P-value of the hypothesis that the true mean is at least `value`."""
 
     def p_within(self, value: float) -> float:
-        """P-value of the hypothesis that the true mean is between ``-value`` and `value`.
+        """P-value of the hypothesis that the true mean is between ``-value`` and
+        `value`.
 
         By default from the p-values of both sides (Bonferroni).
         """
@@ -59,9 +60,11 @@ def first_of(shown: Callable[[float], bool], halvings: int) -> float:
 
 
 class Rate(Mean):
-    """Bounds for a share in a sample of fixed size (Clopper and Pearson 1934, Biometrika 26).
+    """Bounds for a share in a sample of fixed size (Clopper and Pearson 1934,
+    Biometrika 26).
 
-    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`.
+    They are exact for one look at one sample. For users asked step by step, use
+    `betting.Bets`.
 
     Args:
         count: The users with a property.
@@ -101,7 +104,8 @@ class Rate(Mean):
 
 
 class Student(Mean):
-    """Bounds of one number by Student's t, or of several, each at the error rate over their number.
+    """Bounds of one number by Student's t, or of several, each at the error rate over
+    their number.
 
     Args:
         numbers: The estimates, ``(ways,)``.
@@ -111,7 +115,11 @@ class Student(Mean):
     """
 
     def __init__(
-        self, numbers: Floats | float, errors: Floats | float, freedoms: Floats | float, ways: int
+        self,
+        numbers: Floats | float,
+        errors: Floats | float,
+        freedoms: Floats | float,
+        ways: int,
     ) -> None:
         self._numbers = numbers
         self._errors = errors

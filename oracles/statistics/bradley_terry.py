@@ -21,23 +21,27 @@ __all__ = ["bradley_terry", "placed_bradley_terry"]
 
 
 def bradley_terry(
-    wins: ArrayLike, *, prior: float = 0.0, names: Sequence[str] | None = None
+    wins: ArrayLike,
+    *,
+    prior: float = 0.0,
+    names: Sequence[str] | None = None,
 ) -> Floats:
     """The maximum likelihood strengths of the players.
 
-    Player i beats player j with probability ``1 / (1 + exp(s_j - s_i))`` (Bradley and Terry 1952,
-    Biometrika 39, 324-345). A tie counts as half a win for both. At these strengths every player's
-    expected wins equal its wins. Exchanging wins and losses reverses the signs.
+    Player i beats player j with probability ``1 / (1 + exp(s_j - s_i))`` (Bradley and
+    Terry 1952, Biometrika 39, 324-345). A tie counts as half a win for both. At these
+    strengths every player's expected wins equal its wins. Exchanging wins and losses
+    reverses the signs.
 
     Example:
         >>> bradley_terry([[0, 8], [2, 0]]).round(3).tolist()  # 8 of 10 comparisons won
         [0.693, -0.693]
 
     Args:
-        wins: How often the player of the row beat the player of the column, ties as halves,
-            ``(m, m)``; the diagonal does not count.
-        prior: Number of ties added to each pair that met. Without them, a player that never lost has
-            no finite strength.
+        wins: How often the player of the row beat the player of the column, ties as
+            halves, ``(m, m)``; the diagonal does not count.
+        prior: Number of ties added to each pair that met. Without them, a player that
+            never lost has no finite strength.
         names: Names of the players, for messages; by default their numbers.
 
     Returns:
@@ -54,13 +58,18 @@ def bradley_terry(
 
 
 def placed_bradley_terry(
-    first: ArrayLike, second: ArrayLike, *, prior: float = 0.0, names: Sequence[str] | None = None
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    prior: float = 0.0,
+    names: Sequence[str] | None = None,
 ) -> tuple[Floats, float]:
     """The strengths of the players, and the advantage of the one shown first.
 
-    Player i, shown first, beats player j with probability ``1 / (1 + exp(s_j - s_i - p))`` (Davidson
-    and Beaver 1977, Biometrics 33, 693-702). Without the term p, a judge that likes the first place
-    makes all strengths smaller than they are, even if each pair is shown in both orders.
+    Player i, shown first, beats player j with probability ``1 / (1 + exp(s_j - s_i -
+    p))`` (Davidson and Beaver 1977, Biometrics 33, 693-702). Without the term p, a
+    judge that likes the first place makes all strengths smaller than they are, even if
+    each pair is shown in both orders.
 
     Example:
         >>> strengths, advantage = placed_bradley_terry([[0, 9], [4, 0]], [[0, 6], [1, 0]])
@@ -68,8 +77,10 @@ def placed_bradley_terry(
         ([0.65, -0.65], 0.9)
 
     Args:
-        first: How often the player of the row, shown first, beat the player of the column, ties as halves, ``(m, m)``.
-        second: How often the player of the row, shown second, beat the player of the column.
+        first: How often the player of the row, shown first, beat the player of the
+            column, ties as halves, ``(m, m)``.
+        second: How often the player of the row, shown second, beat the player of the
+            column.
         prior: Number of ties added to each pair that met, half in each order.
         names: As in `bradley_terry`.
 
@@ -84,7 +95,7 @@ def placed_bradley_terry(
     if won.shape != other.shape:
         raise OracleError(
             f"placed_bradley_terry: first and second must have one shape, got {won.shape} and "
-            f"{other.shape}"
+            f"{other.shape}",
         )
     both = won + other
     met = (both + both.T) > 0
@@ -95,17 +106,18 @@ def placed_bradley_terry(
         place = "second" if other.any() else "first"
         raise OracleError(
             f"placed_bradley_terry: no finite advantage of a place, because the {place} one always "
-            f"won; pass prior=1 to add a tie to each pair that met"
+            f"won; pass prior=1 to add a tie to each pair that met",
         )
     found = most_likely(won, other, place=True)
     return found[:-1], float(found[-1])
 
 
 def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
-    """The strengths with mean 0, then the advantage of the first place, ``(..., m + 1)``; for many tables at once.
+    """The strengths with mean 0, then the advantage of the first place, ``(..., m +
+    1)``; for many tables at once.
 
-    `first` and `second` are those of `placed_bradley_terry`, with its prior, ``(..., m, m)``. Without a `place`, the
-    advantage is 0.
+    `first` and `second` are those of `placed_bradley_terry`, with its prior, ``(..., m,
+    m)``. Without a `place`, the advantage is 0.
     """
     lost = np.swapaxes(second, -1, -2)  # by the one shown first
     met = first + lost
@@ -117,7 +129,10 @@ def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
     def loss(at: Floats) -> Floats:
         """The negative log-likelihood of each table."""
         log_odds = _log_odds(at)
-        terms = first * np.logaddexp(0.0, -log_odds) + lost * np.logaddexp(0.0, log_odds)
+        terms = first * np.logaddexp(0.0, -log_odds) + lost * np.logaddexp(
+            0.0,
+            log_odds,
+        )
         total: Floats = terms.sum(axis=(-1, -2))
         return total
 
@@ -139,12 +154,14 @@ def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
         found[..., :-1] -= found[..., :-1].mean(-1, keepdims=True)
     raise OracleError(
         "bradley_terry: these comparisons determine no finite strengths; compare more, or pass prior=1 "
-        "to add a tie to each pair that met"
+        "to add a tie to each pair that met",
     )
 
 
 def _log_odds(found: Floats) -> Floats:
-    """The log odds that the player of the row, shown first, beats that of the column, ``(..., m, m)``."""
+    """The log odds that the player of the row, shown first,
+    beats that of the column, ``(..., m, m)``.
+    """
     strengths = found[..., :-1]
     advantage = found[..., -1]
     apart = strengths[..., :, None] - strengths[..., None, :]
@@ -153,7 +170,9 @@ def _log_odds(found: Floats) -> Floats:
 
 
 def _curvature(weight: Floats, *, place: bool) -> Floats:
-    """The second derivatives of the loss, ``(..., m + 1, m + 1)``, from those of each pair, ``(..., m, m)``."""
+    """The second derivatives of the loss, ``(..., m + 1, m + 1)``,
+    from those of each pair, ``(..., m, m)``.
+    """
     many = weight.shape[:-2]
     players = weight.shape[-1]
     curve = np.zeros((*many, players + 1, players + 1))
@@ -169,9 +188,13 @@ def _curvature(weight: Floats, *, place: bool) -> Floats:
 
 
 def _step_size(
-    loss: Callable[[Floats], Floats], found: Floats, step: NDArray[np.floating]
+    loss: Callable[[Floats], Floats],
+    found: Floats,
+    step: NDArray[np.floating],
 ) -> Floats:
-    """The part of Newton's step of each table that does not increase its loss: 1, or a half as often as it takes."""
+    """The part of Newton's step of each table that does not increase its loss: 1, or a
+    half as often as it takes.
+    """
     before = loss(found)
     size = np.ones(found.shape[:-1])
     while True:
@@ -189,18 +212,24 @@ def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise OracleError(
             f"{oracle}: {name} must be a square table of at least two players, got an array of shape "
-            f"{table.shape}"
+            f"{table.shape}",
         )
     np.fill_diagonal(table, 0.0)
     are_counts = np.isfinite(table).all() and (table >= 0).all()
     if not are_counts or not 0 <= prior < np.inf:
-        raise OracleError(f"{oracle}: {name} and prior must be at least 0, got prior={prior!r}")
+        raise OracleError(
+            f"{oracle}: {name} and prior must be at least 0, got prior={prior!r}",
+        )
     return table
 
 
 def _connected(table: Floats, names: Sequence[str] | None) -> None:
     """Check that each player beat each other one, if only over others."""
-    count, group_of = connected_components(table > 0, directed=True, connection="strong")
+    count, group_of = connected_components(
+        table > 0,
+        directed=True,
+        connection="strong",
+    )
     if count < 2:
         return
     names = names or [str(number) for number in range(len(table))]
@@ -210,5 +239,5 @@ def _connected(table: Floats, names: Sequence[str] | None) -> None:
     in_words = "; ".join(", ".join(group) for group in groups)
     raise OracleError(
         f"bradley_terry: no finite strengths, because one of the groups [{in_words}] never lost to "
-        f"another, or they never met; compare more, or pass prior=1 to add a tie to each pair that met"
+        f"another, or they never met; compare more, or pass prior=1 to add a tie to each pair that met",
     )

@@ -1,14 +1,18 @@
-"""When a series of nights breaks a promise: bets that start on every night on which the break may begin.
+"""When a series of nights breaks a promise: bets that start on every night on which the
+break may begin.
 
-One bettor who has lost for 30 good nights needs many bad ones to win that back. So a part of the capital (1 in total)
-starts on each night. From then on it is multiplied, user by user, by ``1 + b (x - m)`` as in `betting`, but with a
-stake b that is fixed for the night. While every night keeps the promise, each part and so their sum is a nonnegative
-supermartingale from night to night. By Ville's inequality, the probability that it *ever* reaches 1/alpha is at most
-alpha, in a series of any length, if users answer independently of each other, given the nights before.
+One bettor who has lost for 30 good nights needs many bad ones to win that back. So a
+part of the capital (1 in total) starts on each night. From then on it is multiplied,
+user by user, by ``1 + b (x - m)`` as in `betting`, but with a stake b that is fixed for
+the night. While every night keeps the promise, each part and so their sum is a
+nonnegative supermartingale from night to night. By Ville's inequality, the probability
+that it *ever* reaches 1/alpha is at most alpha, in a series of any length, if users
+answer independently of each other, given the nights before.
 
-Shin, Ramdas and Rinaldo 2023, "E-detectors: a nonparametric framework for sequential change detection", New
-England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section 3, with weights that sum to 1 instead of
-weights of 1. So it bounds the probability of any false alarm, not the frequency of false alarms.
+Shin, Ramdas and Rinaldo 2023, "E-detectors: a nonparametric framework for sequential
+change detection", New England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section
+3, with weights that sum to 1 instead of weights of 1. So it bounds the probability of
+any false alarm, not the frequency of false alarms.
 """
 
 import numpy as np
@@ -16,7 +20,9 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats
 
 STAKES = np.array([0.125, 0.25, 0.5, 0.95])
-"""Largest shares of the capital that one user can cost; each gets an equal part of the capital."""
+"""Largest shares of the capital that one user can cost;
+each gets an equal part of the capital.
+"""
 
 _NOTHING = 1e-9
 
@@ -37,11 +43,12 @@ def log_growth(gains: Floats, worst: float | Floats) -> Floats:
 
 
 def log_evidence(growth: Floats) -> Floats:
-    """Logarithm of the capital after each night; above ``log(1 / alpha)`` with probability alpha at most.
+    """Logarithm of the capital after each night; above ``log(1 / alpha)`` with
+    probability alpha at most.
 
     Args:
-        growth: What `log_growth` returns for each night. The stakes on several ways to break the promise follow one
-            another, ``(ways, nights, ...)``.
+        growth: What `log_growth` returns for each night. The stakes on several ways to
+            break the promise follow one another, ``(ways, nights, ...)``.
 
     Returns:
         The logarithms, ``(nights, ...)``.
@@ -58,7 +65,9 @@ def log_evidence(growth: Floats) -> Floats:
 
 
 def began(growth: Floats) -> int:
-    """The night, counted from 0, on which the part with the most capital at the end started; `growth` is ``(ways, nights)``."""
+    """The night, counted from 0, on which the part with the most capital at the end
+    started; `growth` is ``(ways, nights)``.
+    """
     from_night_to_end = np.cumsum(growth[:, ::-1], axis=1)[:, ::-1]
     won = np.logaddexp.reduce(from_night_to_end, axis=0)
     begun = [_log_weight(night) for night in range(len(won))]
@@ -66,5 +75,7 @@ def began(growth: Floats) -> int:
 
 
 def _log_weight(night: int) -> float:
-    """Logarithm of the part that starts on a night; the parts ``1 / (t (t + 1))``, t from 1, sum to 1."""
+    """Logarithm of the part that starts on a night; the parts
+    ``1 / (t (t + 1))``, t from 1, sum to 1.
+    """
     return -float(np.log((night + 1) * (night + 2)))

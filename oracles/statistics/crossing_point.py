@@ -48,12 +48,14 @@ def crossing_point(
 ) -> CrossingPoint:
     """The first length at which the other recommender's mean metric is above ours.
 
-    The interval is the percentile interval of a bootstrap over users, each with all lengths of both
-    recommenders. A sample in which the other is never ahead counts as beyond the last length.
+    The interval is the percentile interval of a bootstrap over users, each with all
+    lengths of both recommenders. A sample in which the other is never ahead counts as
+    beyond the last length.
 
     Source:
-        The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331. There, language
-        models are ahead with short histories and trained models with long ones.
+        The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331.
+        There, language models are ahead with short histories and trained models with
+        long ones.
 
     Example:
         >>> ours = [[0.4, 0.4, 0.4], [0.3, 0.3, 0.3], [0.4, 0.4, 0.4]]  # three users, three lengths
@@ -74,7 +76,7 @@ def crossing_point(
     if not lengths or not rising or not 0 < confidence < 1 or draws < 1:
         raise OracleError(
             f"crossing_point: lengths must rise, confidence must lie in (0, 1) and draws must be at "
-            f"least 1, got {list(lengths)!r}, {confidence!r} and {draws!r}"
+            f"least 1, got {list(lengths)!r}, {confidence!r} and {draws!r}",
         )
     ahead = right - left
     rng = np.random.default_rng(seed)
@@ -95,18 +97,20 @@ def crossing_point(
 
 
 def _checked_metrics(
-    lengths: Sequence[int], ours: ArrayLike, other: ArrayLike
+    lengths: Sequence[int],
+    ours: ArrayLike,
+    other: ArrayLike,
 ) -> tuple[Floats, Floats]:
     """The metrics of both recommenders, each ``(users, lengths)``."""
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
     if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):
         raise OracleError(
             f"crossing_point: both recommenders need one row per user and one column per length, got "
-            f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths"
+            f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths",
         )
     if not np.isfinite(left).all() or not np.isfinite(right).all() or len(left) < 2:
         raise OracleError(
-            f"crossing_point: metrics must be finite numbers of at least two users, got {len(left)} users"
+            f"crossing_point: metrics must be finite numbers of at least two users, got {len(left)} users",
         )
     return left, right
 

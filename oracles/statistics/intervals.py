@@ -21,12 +21,16 @@ Method = Literal["wilson", "exact"]
 
 
 def rate_interval(
-    count: int, users: int, confidence: float = 0.95, method: Method = "wilson"
+    count: int,
+    users: int,
+    confidence: float = 0.95,
+    method: Method = "wilson",
 ) -> tuple[float, float]:
     """The two-sided interval of a rate.
 
-    Wilson's interval (1927, JASA 22) has the stated confidence on average: use it to show a rate. The exact interval of
-    Clopper and Pearson (1934, Biometrika 26) has at least the stated confidence: use it for guarantees.
+    Wilson's interval (1927, JASA 22) has the stated confidence on average: use it to
+    show a rate. The exact interval of Clopper and Pearson (1934, Biometrika 26) has at
+    least the stated confidence: use it for guarantees.
 
     Example:
         >>> low, high = rate_interval(count=8, users=10)
@@ -44,7 +48,7 @@ def rate_interval(
     if not 0 <= count <= users or users < 1:
         raise OracleError(
             f"rate_interval: users must be at least 1, and count must lie between 0 and users, got "
-            f"count={count!r} of users={users!r}"
+            f"count={count!r} of users={users!r}",
         )
     tail = (1 - confidence) / 2
     if method == "exact":
@@ -66,10 +70,11 @@ def cluster_bootstrap(
 ) -> tuple[float, float]:
     """The interval of a mean over values if users have several values each.
 
-    Users are drawn with all their values, because values of one user depend on one another and only
-    users are independent (BCa bootstrap, Efron 1987, JASA 82; clusters as in Davison and Hinkley
-    1997, section 3.8). Bootstrap intervals are a little too narrow: measured with 40 and with 100
-    users of 1 to 5 values, the 95 % intervals contain the mean in 93 % (if users are ignored: 70 %).
+    Users are drawn with all their values, because values of one user depend on one
+    another and only users are independent (BCa bootstrap, Efron 1987, JASA 82; clusters
+    as in Davison and Hinkley 1997, section 3.8). Bootstrap intervals are a little too
+    narrow: measured with 40 and with 100 users of 1 to 5 values, the 95 % intervals
+    contain the mean in 93 % (if users are ignored: 70 %).
 
     Example:
         >>> low, high = cluster_bootstrap([1, 0, 1, 1, 0], users=["u1", "u1", "u2", "u3", "u3"])
@@ -84,7 +89,8 @@ def cluster_bootstrap(
         draws: Number of bootstrap samples.
 
     Returns:
-        The lower and the upper bound; both are the mean if all users have the same mean.
+        The lower and the upper bound; both are the mean if all users have the same
+        mean.
     """
     _share("cluster_bootstrap", confidence)
     numbers, rows = _clustered(values, users)
@@ -111,15 +117,19 @@ def cluster_bootstrap(
 def _clustered(values: ArrayLike, users: Sequence[Hashable]) -> tuple[Floats, Integers]:
     """The checked values, and for each the number of its user, counted from 0."""
     numbers = np.asarray(values, np.float64)
-    if numbers.ndim != 1 or len(numbers) != len(users) or not np.isfinite(numbers).all():
+    if (
+        numbers.ndim != 1
+        or len(numbers) != len(users)
+        or not np.isfinite(numbers).all()
+    ):
         raise OracleError(
             f"cluster_bootstrap: every value must be a finite number and needs its user, got values of "
-            f"shape {numbers.shape} and {len(users)} users"
+            f"shape {numbers.shape} and {len(users)} users",
         )
     places = {user: place for place, user in enumerate(dict.fromkeys(users))}
     if len(places) < 2:
         raise OracleError(
-            f"cluster_bootstrap: at least 2 different users are needed, got {list(places)!r}"
+            f"cluster_bootstrap: at least 2 different users are needed, got {list(places)!r}",
         )
     return numbers, np.array([places[user] for user in users])
 

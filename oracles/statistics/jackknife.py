@@ -1,14 +1,17 @@
-"""Bounds for a number of all users together, by the jackknife over users; approximate, not proven.
+"""Bounds for a number of all users together, by the jackknife over users; approximate,
+not proven.
 
-A number such as a coverage is not a mean over users. So nothing bounds what a user adds to it, and bets on
-users are not fair. The jackknife estimates how the number varies: each user is left out in turn, and the n
-resulting values are treated as the users of a mean. Two imagined users are added who move the number as far as
-one user can, one up and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for
-shares), because equal users do not prove a variance of 0. The degrees of freedom are matched to the variance of the
-variance, which grows with the kurtosis (Satterthwaite 1946, Biometrics Bulletin 2(6)).
+A number such as a coverage is not a mean over users. So nothing bounds what a user adds
+to it, and bets on users are not fair. The jackknife estimates how the number varies:
+each user is left out in turn, and the n resulting values are treated as the users of a
+mean. Two imagined users are added who move the number as far as one user can, one up
+and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for
+shares), because equal users do not prove a variance of 0. The degrees of freedom are
+matched to the variance of the variance, which grows with the kurtosis (Satterthwaite
+1946, Biometrics Bulletin 2(6)).
 
-`benchmarks/aggregates.py` measures how often the bounds miss. No theorem limits this to the declared rate, so
-reports call these bounds approximate.
+`benchmarks/aggregates.py` measures how often the bounds miss. No theorem limits this to
+the declared rate, so reports call these bounds approximate.
 """
 
 import math
@@ -20,19 +23,22 @@ from pytest_recsys_mt.oracles.statistics.bounds import Student
 
 
 def linearised(value: float, without: Floats) -> Floats:
-    """The contribution of each user to a number of all users, as values, ``(n,)``, whose mean is the number.
+    """The contribution of each user to a number of all users, as values, ``(n,)``,
+    whose mean is the number.
 
-    ``e_i = S + (n - 1) (mean_j S_(j) - S_(i))``, with S the `value` and ``S_(i)`` the number without user i. For a mean
-    over users, these are the users' own values. Their variance over n is the jackknife estimate of the
-    variance of S. On average it is not too small, for any symmetric function S of independent users
-    (Efron and Stein 1981, Annals of Statistics 9(3)).
+    ``e_i = S + (n - 1) (mean_j S_(j) - S_(i))``, with S the `value` and ``S_(i)`` the
+    number without user i. For a mean over users, these are the users' own values. Their
+    variance over n is the jackknife estimate of the variance of S. On average it is not
+    too small, for any symmetric function S of independent users (Efron and Stein 1981,
+    Annals of Statistics 9(3)).
     """
     values: Floats = value + (len(without) - 1) * (without.mean() - without)
     return values
 
 
 class Jackknife(Student):
-    """The estimate of a number of all users, from `low` to `high`, from the users in the sample; a `bounds.Mean`.
+    """The estimate of a number of all users, from `low` to `high`, from the users in
+    the sample; a `bounds.Mean`.
 
     Args:
         values: As in `linearised`, ``(n,)``, n at least 1.

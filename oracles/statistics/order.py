@@ -1,14 +1,17 @@
 """Whether values depend on the order in which users were asked.
 
-The bets of `betting` need users whose values do not depend on each other. Sending can break that: answers of one batch
-share its numerics, and a server may answer the first users differently while it warms up. Users are asked in the order in
-which they were drawn, in blocks, and that order says nothing about them. So if values are independent, each order of them
-is as likely as any other, and a permutation test needs no further assumption. These statistics are compared with their
-values in random orders: the variance between blocks of users, and the difference between the first and the last quarter.
+The bets of `betting` need users whose values do not depend on each other. Sending can
+break that: answers of one batch share its numerics, and a server may answer the first
+users differently while it warms up. Users are asked in the order in which they were
+drawn, in blocks, and that order says nothing about them. So if values are independent,
+each order of them is as likely as any other, and a permutation test needs no further
+assumption. These statistics are compared with their values in random orders: the
+variance between blocks of users, and the difference between the first and the last
+quarter.
 
-The number of users is fixed beforehand in such a test, but a run stops as soon as a claim is made. With that rule of
-stopping, and no dependence, at most 0.3 % of the runs of each law reached a p-value of `SUSPICIOUS`
-(``python -m benchmarks.order``).
+The number of users is fixed beforehand in such a test, but a run stops as soon as a
+claim is made. With that rule of stopping, and no dependence, at most 0.3 % of the runs
+of each law reached a p-value of `SUSPICIOUS` (``python -m benchmarks.order``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +23,11 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats
 
 BLOCKS_OF = (20, 5)
-"""Users of a block. Calls of 20 users are sent in a random order (`engine.questions.BLOCK`), and the smallest step of a
-verdict asks 5 (`judging.steps.LEAST_STEP`), which are one batch of 30 calls if both sides have three replicates."""
+"""Users of a block. Calls of 20 users are sent in a random order
+(`engine.questions.BLOCK`), and the smallest step of a verdict asks 5
+(`judging.steps.LEAST_STEP`), which are one batch of 30 calls if both sides have three
+replicates.
+"""
 
 FEWEST = 2 * max(BLOCKS_OF)
 """Users that show a dependence at the least."""
@@ -55,8 +61,10 @@ class Dependence:
     """A dependence of values on the order of asking.
 
     Attributes:
-        what: `BLOCKS` or `QUARTERS`, or both: a drift makes blocks alike too, and so may a batch a quarter.
-        p_value: How likely a dependence as strong is in a random order; all statistics together.
+        what: `BLOCKS` or `QUARTERS`, or both: a drift makes blocks alike too, and so
+            may a batch a quarter.
+        p_value: How likely a dependence as strong is in a random order; all statistics
+            together.
     """
 
     what: str
@@ -69,26 +77,36 @@ class Dependence:
 
 
 def dependence(series: Sequence[Mapping[str, float]]) -> Dependence | None:
-    """Whether values depend on the order in which users were asked; None if this was not seen.
+    """Whether values depend on the order in which users were asked; None if this was
+    not seen.
 
-    Series of fewer than `FEWEST` users, and constant ones, say nothing. All are permuted alike, so they need not be
-    independent of each other.
+    Series of fewer than `FEWEST` users, and constant ones, say nothing. All are
+    permuted alike, so they need not be independent of each other.
 
     Args:
-        series: The values of one recommender, one series for each verdict, by user in the order of asking.
+        series: The values of one recommender, one series for each verdict, by user in
+            the order of asking.
     """
-    telling = [values_by_user for values_by_user in series if _is_telling(values_by_user)]
+    telling = [
+        values_by_user for values_by_user in series if _is_telling(values_by_user)
+    ]
     if not telling:
         return None
     users = dict.fromkeys(chain.from_iterable(telling))
     place = {user: at for at, user in enumerate(users)}
-    values = [np.fromiter(values_by_user.values(), np.float64) for values_by_user in telling]
-    places = [np.array([place[user] for user in values_by_user]) for values_by_user in telling]
+    values = [
+        np.fromiter(values_by_user.values(), np.float64) for values_by_user in telling
+    ]
+    places = [
+        np.array([place[user] for user in values_by_user]) for values_by_user in telling
+    ]
     seen = np.sum([_statistics(own[None])[0] for own in values], axis=0)
     rng = np.random.default_rng(_SEED)
 
     def as_large(orders: int) -> Floats:
-        """How many of so many random orders give a value as large, for each statistic, ``(3,)``."""
+        """How many of so many random orders give a value as
+        large, for each statistic, ``(3,)``.
+        """
         keys = rng.random((orders, len(users)))
         total = np.zeros((orders, len(seen)))
         for own_values, own_places in zip(values, places, strict=True):

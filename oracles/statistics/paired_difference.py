@@ -40,7 +40,11 @@ class PairedDifference:
 
 
 def paired_difference(
-    ours: ArrayLike, other: ArrayLike, alpha: float = 0.01, *, test: Test = "sign-flips"
+    ours: ArrayLike,
+    other: ArrayLike,
+    alpha: float = 0.01,
+    *,
+    test: Test = "sign-flips",
 ) -> PairedDifference:
     """Test whether two recommenders differ in a metric of the same users.
 
@@ -54,10 +58,12 @@ def paired_difference(
 
     Args:
         ours: One number per user, ``(n,)``, n at least 2.
-        other: The other recommender's numbers, for the same users in the same order, ``(n,)``.
+        other: The other recommender's numbers, for the same users in the same order,
+            ``(n,)``.
         alpha: In (0, 1).
-        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001). ``t`` is Student's
-            paired t-test, which is undefined if all users differ by the same amount other than 0.
+        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least
+            0.0001). ``t`` is Student's paired t-test, which is undefined if all users
+            differ by the same amount other than 0.
 
     Returns:
         See `PairedDifference`; p is 1 if no user differs.
@@ -68,7 +74,7 @@ def paired_difference(
     if not fit or not np.isfinite(left).all() or not np.isfinite(right).all():
         raise OracleError(
             f"paired_difference: both recommenders need one finite number for each of the same "
-            f"users, at least two, got arrays of shapes {left.shape} and {right.shape}"
+            f"users, at least two, got arrays of shapes {left.shape} and {right.shape}",
         )
     one_of("paired_difference", "test", test, get_args(Test))
     difference = left - right
@@ -83,4 +89,9 @@ def paired_difference(
         from scipy.stats import ttest_rel
 
         p = float(ttest_rel(left, right).pvalue)
-    return PairedDifference(len(left), float(difference.mean()), p, p is not None and p < level)
+    return PairedDifference(
+        len(left),
+        float(difference.mean()),
+        p,
+        p is not None and p < level,
+    )

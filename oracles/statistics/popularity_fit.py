@@ -28,17 +28,20 @@ class PopularityFit:
 
     Attributes:
         items: Number of items.
-        pareto_shape: b of the density ``b m**b / x**(b + 1)``, which starts at the smallest popularity
-            m. The mean is infinite if b is at most 1, the variance if b is at most 2.
-        pareto_distance: Largest difference of the distribution functions of data and fit
-            (Kolmogorov and Smirnov), in [0, 1].
+        pareto_shape: b of the density ``b m**b / x**(b + 1)``, which starts at the
+            smallest popularity m. The mean is infinite if b is at most 1, the variance
+            if b is at most 2.
+        pareto_distance: Largest difference of the distribution functions of data and
+            fit (Kolmogorov and Smirnov), in [0, 1].
         lognormal_mean: Mean of ln popularity.
         lognormal_deviation: Standard deviation of ln popularity.
         lognormal_distance: As `pareto_distance`.
-        z: Statistic of Vuong's test of the two; above 0, the Pareto is nearer to the data. If all values are whole,
-            both distributions are fitted again as values rounded to whole numbers. If the values were taken as exact,
-            the many items with only one rating would favour a Pareto. A log-normal that starts at the smallest value
-            can be near any Pareto, so z is never far above 0 then; z near 0 means that a Pareto may be true.
+        z: Statistic of Vuong's test of the two; above 0, the Pareto is nearer to the
+            data. If all values are whole, both distributions are fitted again as values
+            rounded to whole numbers. If the values were taken as exact, the many items
+            with only one rating would favour a Pareto. A log-normal that starts at the
+            smallest value can be near any Pareto, so z is never far above 0 then; z
+            near 0 means that a Pareto may be true.
         p_value: Two-sided p-value of the hypothesis that both are equally near.
     """
 
@@ -53,14 +56,17 @@ class PopularityFit:
 
 
 def popularity_fit(popularity: ArrayLike) -> PopularityFit:
-    """Fit both distributions by maximum likelihood, and test which is nearer to the data.
+    """Fit both distributions by maximum likelihood, and test which is nearer to the
+    data.
 
-    In the popularity paper a Pareto fits MovieLens 10M best, "alpha = 0.68". This alpha is the shape here, because a
-    density with exponent 0.68 could not be normalised (section 4.1 of https://arxiv.org/abs/2406.01285, its Figure 1).
+    In the popularity paper a Pareto fits MovieLens 10M best, "alpha = 0.68". This alpha
+    is the shape here, because a density with exponent 0.68 could not be normalised
+    (section 4.1 of https://arxiv.org/abs/2406.01285, its Figure 1).
 
     Source:
-        Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the
-        smallest popularity as the start of the tail; Vuong 1989, Econometrica 57(2).
+        Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C,
+        with the smallest popularity as the start of the tail; Vuong 1989, Econometrica
+        57(2).
 
     Example:
         >>> fit = popularity_fit([1, 1, 1, 2, 2, 3, 5, 9, 40])
@@ -68,13 +74,14 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
         (0.9, 9)
 
     Args:
-        popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different values.
+        popularity: Number of interactions of each item, above 0, ``(n,)``; at least two
+            different values.
     """
     values = np.sort(scores("popularity_fit", "popularity", popularity))
     if values[0] == values[-1]:
         raise OracleError(
             f"popularity_fit: all {len(values)} items are equally popular ({values[0]:g}), so no "
-            f"distribution can be fitted; give different values"
+            f"distribution can be fitted; give different values",
         )
     logs = np.log(values)
     beyond = logs - logs[0]
@@ -101,7 +108,9 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
 
 
 def _distance(fitted: Floats, values: Floats) -> float:
-    """The largest difference between a distribution function and that of sorted data, with ties."""
+    """The largest difference between a distribution function
+    and that of sorted data, with ties.
+    """
     n = len(values)
     below = np.searchsorted(values, values, side="left") / n
     upto = np.searchsorted(values, values, side="right") / n
@@ -109,7 +118,9 @@ def _distance(fitted: Floats, values: Floats) -> float:
 
 
 def _rounded_ratios(values: Floats) -> Floats:
-    """Log-likelihood ratios, Pareto against log-normal, of rounded values; both start at the least value - 0.5."""
+    """Log-likelihood ratios, Pareto against log-normal, of rounded values; both start
+    at the least value - 0.5.
+    """
     start = values[0] - 0.5
     low = np.log(values - 0.5)
     high = np.log(values + 0.5)
@@ -121,25 +132,33 @@ def _rounded_ratios(values: Floats) -> Floats:
 
     def lognormal(mean: float, deviation: float) -> Floats:
         """The log-likelihoods of a log-normal."""
-        # The upper tails are small but exact, even where the distribution functions round to 1.
+        # The upper tails are small but exact, even where the distribution functions
+        # round to 1.
         left = (mean - low) / deviation
         right = (mean - high) / deviation
-        inside: Floats = log_ndtr(left) + np.log1p(-np.exp(log_ndtr(right) - log_ndtr(left)))
+        inside: Floats = log_ndtr(left) + np.log1p(
+            -np.exp(log_ndtr(right) - log_ndtr(left)),
+        )
         of_all: float = log_ndtr((mean - math.log(start)) / deviation)
         return inside - of_all
 
-    # Shapes and deviations are above 0, so their logarithms are searched. The start is the fit of exact values.
+    # Shapes and deviations are above 0, so their logarithms are searched. The start is
+    # the fit of exact values.
     logs = np.log(values)
     log_shape_of_exact = -math.log((logs - math.log(start)).mean())
     log_deviation_of_exact = math.log(logs.std())
     (log_shape,) = _least(lambda x: -pareto(math.exp(x[0])), [log_shape_of_exact])
     mean, log_deviation = _least(
-        lambda x: -lognormal(x[0], math.exp(x[1])), [logs.mean(), log_deviation_of_exact]
+        lambda x: -lognormal(x[0], math.exp(x[1])),
+        [logs.mean(), log_deviation_of_exact],
     )
     return pareto(math.exp(log_shape)) - lognormal(mean, math.exp(log_deviation))
 
 
-def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
+def _least(
+    terms: Callable[[Floats], Floats],
+    start: Sequence[float],
+) -> tuple[float, ...]:
     """The numbers at which the sum of terms is least, searched from `start`."""
     from scipy.optimize import minimize
 

@@ -1,7 +1,9 @@
-"""Position bias: is the wanted candidate found, or are candidates chosen, more often at some places?
+"""Position bias: is the wanted candidate found, or are candidates chosen, more often at
+some places?
 
 Source:
-    Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a figure, without a test.
+    Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a
+    figure, without a test.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ def position_test(
 ) -> tuple[float, float]:
     """The permutation test of equal accuracy in all groups of places.
 
-    The statistic is the sum of squares between groups, ``sum_g n_g (mean_g - mean)^2``. If places are
-    drawn independently of users, as in shuffled candidates, all assignments of the values to the places
-    are equally likely. In ``p = (c + 1) / (draws + 1)``, c counts the assignments that reach the
-    statistic (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
+    The statistic is the sum of squares between groups, ``sum_g n_g (mean_g - mean)^2``.
+    If places are drawn independently of users, as in shuffled candidates, all
+    assignments of the values to the places are equally likely. In ``p = (c + 1) /
+    (draws + 1)``, c counts the assignments that reach the statistic (Phipson and Smyth
+    2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
 
     Example:
         >>> statistic, p_value = position_test([1, 1, 1, 1, 0, 0, 0, 0], groups=[0, 0, 0, 0, 1, 1, 1, 1])
@@ -40,9 +43,11 @@ def position_test(
 
     Args:
         values: Accuracy of each answer, ``(n,)``.
-        groups: The group of places of the wanted candidate, ``(n,)``; at least two different ones.
-        users: The user of each answer, ``(n,)``, if users have several answers with the wanted
-            candidate at different places. Values are then permuted within each user.
+        groups: The group of places of the wanted candidate, ``(n,)``; at least two
+            different ones.
+        users: The user of each answer, ``(n,)``, if users have several answers with the
+            wanted candidate at different places. Values are then permuted within each
+            user.
         draws: Number of random assignments.
         seed: Seed of the assignments.
 
@@ -55,7 +60,7 @@ def position_test(
     if len(names) < 2 or draws < 1:
         raise OracleError(
             f"position_test: there must be at least two groups and one draw, got the groups "
-            f"{names.tolist()!r} and draws={draws!r}"
+            f"{names.tolist()!r} and draws={draws!r}",
         )
     sizes = np.bincount(places)
 
@@ -64,7 +69,8 @@ def position_test(
         return float(sizes @ (means - dealt.mean()) ** 2)
 
     observed = between(numbers)
-    # Sums of the same numbers in another order differ in their last digits; they count as equal.
+    # Sums of the same numbers in another order differ in their last digits; they count
+    # as equal.
     limit = observed - 1e-9 * float(((numbers - numbers.mean()) ** 2).sum())
     rng = np.random.default_rng(seed)
     known: dict[Hashable, int] = {}
@@ -79,18 +85,26 @@ def position_test(
 
 
 def _checked_owners(
-    numbers: Floats, places: Integers, users: Sequence[Hashable] | None
+    numbers: Floats,
+    places: Integers,
+    users: Sequence[Hashable] | None,
 ) -> Sequence[Hashable]:
-    """The user of each value, one for all without `users`, after a check that values are finite and have a group."""
-    if numbers.ndim != 1 or len(numbers) != len(places) or not np.isfinite(numbers).all():
+    """The user of each value, one for all without `users`, after a check that values
+    are finite and have a group.
+    """
+    if (
+        numbers.ndim != 1
+        or len(numbers) != len(places)
+        or not np.isfinite(numbers).all()
+    ):
         raise OracleError(
             f"position_test: every value must be a finite number and needs its group, got values of "
-            f"shape {numbers.shape} and {len(places)} groups"
+            f"shape {numbers.shape} and {len(places)} groups",
         )
     owners: Sequence[Hashable] = [0] * len(numbers) if users is None else users
     if len(owners) != len(numbers):
         raise OracleError(
-            f"position_test: every value needs its user, got {len(owners)} for {len(numbers)}"
+            f"position_test: every value needs its user, got {len(owners)} for {len(numbers)}",
         )
     return owners
 
@@ -98,8 +112,8 @@ def _checked_owners(
 def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, float]:
     """The chi-square test that all places are chosen equally often.
 
-    If candidates are shuffled, every place is chosen equally often, whatever items the recommender
-    prefers, unless it prefers places.
+    If candidates are shuffled, every place is chosen equally often, whatever items the
+    recommender prefers, unless it prefers places.
 
     Example:
         >>> statistic, p_value = chosen_places_test([0, 0, 0, 0, 0, 1, 2, 3], offered=4)
@@ -107,7 +121,8 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
         0.112
 
     Args:
-        places: Place of the candidate that each user is recommended first, from 0, ``(n,)``, n at least 1.
+        places: Place of the candidate that each user is recommended first, from 0,
+            ``(n,)``, n at least 1.
         offered: Number of candidates, at least 2.
 
     Returns:
@@ -117,7 +132,7 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
     if offered < 2 or not len(chosen) or chosen.min() < 0 or chosen.max() >= offered:
         raise OracleError(
             f"chosen_places_test: places must lie between 0 and {offered - 1}, for {offered} candidates "
-            f"(at least 2), got {list(places)!r}"
+            f"(at least 2), got {list(places)!r}",
         )
     expected = len(chosen) / offered
     off = np.bincount(chosen, minlength=offered) - expected

@@ -1,7 +1,7 @@
 """Q: how much one recommender is preferred to another in pairwise comparisons.
 
-"RecSys Arena" (https://arxiv.org/abs/2412.11068), equation 2: ``Q = (win + tie) / (lose + tie)``. It
-is 1 if both win equally often, and exchanging the two gives 1/Q.
+"RecSys Arena" (https://arxiv.org/abs/2412.11068), equation 2: ``Q = (win + tie) / (lose
++ tie)``. It is 1 if both win equally often, and exchanging the two gives 1/Q.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ def q_score(win: float, tie: float, lose: float) -> float:
         lose: Comparisons lost, in the same unit.
 
     Returns:
-        At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no comparison.
+        At least 0. Infinite if nothing was lost or tied but something was won, NaN if
+        there was no comparison.
     """
     for name, count in (("win", win), ("tie", tie), ("lose", lose)):
         if not (math.isfinite(count) and count >= 0):
-            raise OracleError(f"q_score: {name} must be a number of at least 0, got {count!r}")
+            raise OracleError(
+                f"q_score: {name} must be a number of at least 0, got {count!r}",
+            )
     if lose + tie == 0:
         return math.inf if win > 0 else math.nan
     return (win + tie) / (lose + tie)
@@ -53,7 +56,8 @@ def q_in_words(q: float) -> float | str:
         q: As returned by `q_score`; may be infinite or NaN.
 
     Returns:
-        The number, or ``infinite (nothing lost or tied)``, or ``undefined (no comparison)``.
+        The number, or ``infinite (nothing lost or tied)``, or ``undefined (no
+        comparison)``.
     """
     if math.isnan(q):
         return "undefined (no comparison)"
@@ -63,13 +67,18 @@ def q_in_words(q: float) -> float | str:
 
 
 def q_interval(
-    outcomes: ArrayLike, confidence: float = 0.95, *, seed: int = 0, draws: int = 9_999
+    outcomes: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    seed: int = 0,
+    draws: int = 9_999,
 ) -> tuple[float, float]:
     """The interval of Q over users, by the percentile bootstrap.
 
-    Users are drawn with all their comparisons. Exchanging the sides gives the interval of the reciprocals. A draw
-    without any comparison does not count. Bounds may be infinite. If all users are equal, the interval has no width,
-    which says little about users that were not asked. So verdicts use the bounds of a mean instead.
+    Users are drawn with all their comparisons. Exchanging the sides gives the interval
+    of the reciprocals. A draw without any comparison does not count. Bounds may be
+    infinite. If all users are equal, the interval has no width, which says little about
+    users that were not asked. So verdicts use the bounds of a mean instead.
 
     Example:
         >>> low, high = q_interval([[3, 1, 0], [1, 1, 2], [2, 2, 0], [4, 0, 0]])  # of four users
@@ -77,7 +86,8 @@ def q_interval(
         (1.0, 8.0)
 
     Args:
-        outcomes: Comparisons won, tied and lost by each user, ``(n, 3)``; shares are allowed.
+        outcomes: Comparisons won, tied and lost by each user, ``(n, 3)``; shares are
+            allowed.
         confidence: Confidence level, in (0, 1).
         seed: Seed of the draws.
         draws: Number of bootstrap samples.
@@ -89,12 +99,14 @@ def q_interval(
     if counts.ndim != 2 or counts.shape[1:] != (3,) or not len(counts):
         raise OracleError(
             f"q_interval: outcomes needs a row of wins, ties and losses for each user, got an array "
-            f"of shape {counts.shape}"
+            f"of shape {counts.shape}",
         )
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise OracleError("q_interval: outcomes must be numbers of at least 0")
     if not 0 < confidence < 1:
-        raise OracleError(f"q_interval: confidence must lie in (0, 1), got {confidence!r}")
+        raise OracleError(
+            f"q_interval: confidence must lie in (0, 1), got {confidence!r}",
+        )
     drawn = _drawn(counts, np.random.default_rng(seed), draws)
     drawn = np.sort(drawn[~np.isnan(drawn)])
     if not len(drawn):

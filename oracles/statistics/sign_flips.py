@@ -27,17 +27,19 @@ def sign_flip_test(
 ) -> Floats:
     """P-values of the hypothesis that paired differences are symmetric about 0.
 
-    All columns share the flips of each draw. This keeps their dependence, and a draw for all columns is
-    one row of a matrix product (Fisher 1935, The Design of Experiments, section 21). The p-value is
-    p = (c + 1) / (draws + 1) (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39). It counts
-    the observed signs as one of the draws, so it is never 0.
+    All columns share the flips of each draw. This keeps their dependence, and a draw
+    for all columns is one row of a matrix product (Fisher 1935, The Design of
+    Experiments, section 21). The p-value is p = (c + 1) / (draws + 1) (Phipson and
+    Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39). It counts the observed signs as
+    one of the draws, so it is never 0.
 
     Example:
         >>> sign_flip_test([0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.2, 0.1]).round(2).tolist()
         [0.01]
 
     Args:
-        differences: One row per user, one column per relation, model or metric, ``(n, m)`` or ``(n,)``.
+        differences: One row per user, one column per relation, model or metric, ``(n,
+            m)`` or ``(n,)``.
         alternative: The suspected direction of the mean difference.
         draws: Number of random sign patterns.
         seed: Seed of the draws.
@@ -50,14 +52,15 @@ def sign_flip_test(
     if columns.ndim != 2 or not len(columns) or not np.isfinite(columns).all():
         raise OracleError(
             f"sign_flip_test: differences must be finite numbers, one row per user, got an array of shape "
-            f"{numbers.shape}"
+            f"{numbers.shape}",
         )
     one_of("sign_flip_test", "alternative", alternative, get_args(Alternative))
     if draws < 1:
         raise OracleError(f"sign_flip_test: draws must be at least 1, got {draws!r}")
     users = len(columns)
     observed = _statistic(columns.sum(axis=0), alternative)
-    # Sums of the same numbers in another order differ in their last digits; they count as equal.
+    # Sums of the same numbers in another order differ in their last digits; they count
+    # as equal.
     limit = observed - 1e-9 * np.abs(columns).sum(axis=0)
     rng = np.random.default_rng(seed)
     reached = np.zeros(columns.shape[1], np.int64)

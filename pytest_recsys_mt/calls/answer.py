@@ -13,15 +13,17 @@ from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 
 class Answer(TypedDict, total=False):
-    """One of five things, told apart by `error`, `not_applicable`, `unasked`, `lost`, or none of these.
+    """One of five things, told apart by `error`, `not_applicable`, `unasked`, `lost`,
+    or none of these.
 
     Attributes:
         unasked: Why the call was not sent: a limit.
         lost: True for an attempt that gave no answer and may have been paid for.
         entries: Text, kind and id of each entry of an answer.
         ambiguous: True if an answer has several lists of equal claims.
-        usage: Tokens of the prompt and of the answer; None, or missing in a failed call: unknown.
-            Where there are any, those of the thinking and those from the provider's cache follow.
+        usage: Tokens of the prompt and of the answer; None, or missing in a failed
+            call: unknown. Where there are any, those of the thinking and those from the
+            provider's cache follow.
         asked: When the batch of the call began, in Unix seconds.
         run: The run that asked: its answer counts as made, not as cached.
         seconds: How long a text model took for it, see `Completion`.
@@ -86,12 +88,16 @@ def describe_failure(error: BaseException) -> str:
     try:
         message = one_line(str(error)) or "no message"
     except Exception as second:  # noqa: BLE001 - users' code as well
-        message = f"its message is unavailable, as its str() raised {type(second).__name__}"
+        message = (
+            f"its message is unavailable, as its str() raised {type(second).__name__}"
+        )
     return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
 
 
 def _without_keys(text: str) -> str:
-    """`text` without keys: as it is, or sanitized if only the sanitized text shows a key."""
+    """`text` without keys: as it is, or sanitized if
+    only the sanitized text shows a key.
+    """
     # `redact` returns the same object if it finds no key.
     redacted = redact(text)
     sanitized = sanitize(redacted)
@@ -167,7 +173,9 @@ def _plain_entry(entry: Entry) -> list[Any]:
 
 
 def refusing_titles(answer: Answer, request: Request) -> Answer:
-    """The answer of a recommender to `request`; a failure if it names offered items by their titles."""
+    """The answer of a recommender to `request`; a failure if
+    it names offered items by their titles.
+    """
     candidates = request.candidates or ()
     offered_ids = {item.id for item in candidates}
     foreign = [item for item in answer.get("items", ()) if item not in offered_ids]
@@ -199,15 +207,21 @@ def completion_of(answer: Answer) -> Completion:
 
 
 def plain_completion(completion: Completion) -> Answer:
-    """A completion as plain JSON data, without thinking; a failed one has the reason as ``error``."""
-    if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
+    """A completion as plain JSON data, without thinking; a
+    failed one has the reason as ``error``.
+    """
+    if not isinstance(completion, Completion) or not isinstance(
+        completion.text,
+        str | None,
+    ):
         return {"error": COMPLETE.wrong(completion)}
     usage = _plain_usage(completion.usage)
     finish_reason = _redacted_or_none(completion.finish_reason)
     text = completion.text
     error = completion.error
     if text is not None and text.strip():
-        # The reader of texts takes a tenth of a second to import, and classical recommenders write none.
+        # The reader of texts takes a tenth of a second to import, and classical
+        # recommenders write none.
         from pytest_recsys_mt.llm.reading.thinking import without_thinking
 
         text = without_thinking(text)
@@ -236,8 +250,9 @@ _SHORT = 64  # characters of a string that may well stand in many answers: names
 class Known:
     """Answers by the key of their call.
 
-    Most answers of a run have the same fields, and the same model, run and counts of tokens. So the names
-    of the fields, short strings and what stands in flat lists are kept once for all answers.
+    Most answers of a run have the same fields, and the same model, run and counts of
+    tokens. So the names of the fields, short strings and what stands in flat lists are
+    kept once for all answers.
     """
 
     def __init__(self) -> None:
@@ -259,11 +274,15 @@ class Known:
         if packed is None:
             return None
         names, *packed_values = packed
-        values = [list(value) if type(value) is tuple else value for value in packed_values]
+        values = [
+            list(value) if type(value) is tuple else value for value in packed_values
+        ]
         return cast("Answer", dict(zip(names, values, strict=True)))
 
     def _packed(self, value: Any) -> Any:
-        """A value as it is kept: a flat list as a tuple, in which equal strings and numbers are one object."""
+        """A value as it is kept: a flat list as a tuple, in which
+        equal strings and numbers are one object.
+        """
         if type(value) is str and len(value) <= _SHORT:
             return self._shared.setdefault(value, value)
         if type(value) is list and all(type(part) in (str, int) for part in value):

@@ -1,4 +1,6 @@
-"""What happens to an answer when it arrives: it is stored on disk, counted, and kept for this process."""
+"""What happens to an answer when it arrives: it is stored on
+disk, counted, and kept for this process.
+"""
 
 import time
 import warnings
@@ -20,8 +22,8 @@ Answered = tuple[Call, Answer]
 class Arrivals:
     """Stores the answers of a run as they arrive.
 
-    A call whose answer is an empty text is sent once more. Until then nothing follows from the
-    answer, and no other worker gets it.
+    A call whose answer is an empty text is sent once more. Until then nothing follows
+    from the answer, and no other worker gets it.
 
     Args:
         run: Name of the run, which each answer carries.
@@ -34,7 +36,8 @@ class Arrivals:
         notes: Gets sentences on answers that users should know of, each once.
 
     Attributes:
-        latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        latest: When the latest batch of each recommender began, in Unix seconds, by its
+            name.
     """
 
     def __init__(
@@ -74,9 +77,17 @@ class Arrivals:
         return call.key in self._answers
 
     def store(self, subject: Subject, arrived: Iterable[Answered]) -> None:
-        """Store answers on disk, then here; if the disk takes no more, here all the same: they are paid for."""
-        answered = [(call, self._completed(subject, call, answer)) for call, answer in arrived]
-        unwritten = self._write(subject, self._for_all_workers(answered)) if subject.durable else ""
+        """Store answers on disk, then here; if the disk takes no more, here all the
+        same: they are paid for.
+        """
+        answered = [
+            (call, self._completed(subject, call, answer)) for call, answer in arrived
+        ]
+        unwritten = (
+            self._write(subject, self._for_all_workers(answered))
+            if subject.durable
+            else ""
+        )
         for call, answer in answered:
             self._store_here(subject, call, answer)
         if unwritten:
@@ -88,9 +99,14 @@ class Arrivals:
         return [key for key in keys if key not in self._empty_keys]
 
     def to_retry(self, calls: Sequence[Call]) -> list[Call]:
-        """The calls to send once more: those that failed, and those with an empty answer."""
-        failed_keys = {call.key for call in calls if "error" in (self._answers.get(call.key) or {})}
-        # If all of several failed, the endpoint or the object is at fault: a repeat does not help.
+        """The calls to send once more: those that failed,
+        and those with an empty answer.
+        """
+        failed_keys = {
+            call.key for call in calls if "error" in (self._answers.get(call.key) or {})
+        }
+        # If all of several failed, the endpoint or the object is at fault: a repeat
+        # does not help.
         if len(calls) > 1 and len(failed_keys) == len(calls):
             return []
         retried_keys = failed_keys | self._empty_keys
@@ -119,18 +135,25 @@ class Arrivals:
             return self._keeping.hold(subject, answered)
 
     def _completed(self, subject: Subject, call: Call, answer: Answer) -> Answer:
-        """An answer as it is stored: with the run, the time at which it was sent, and a plausible usage."""
+        """An answer as it is stored: with the run, the time at
+        which it was sent, and a plausible usage.
+        """
         if answer.get("text") is not None and answer.pop("error", ""):
-            # A text with an error is an empty text; it stays if a second attempt gets no other answer.
+            # A text with an error is an empty text; it stays if a second attempt gets
+            # no other answer.
             self._empty_keys.add(call.key)
         if tokens.is_thrifty(call, answer):
             answer["usage"] = tokens.filled(subject, call, answer)
             self._add_note(
-                f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more"
+                f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more",
             )
         if has_failed(answer):
             return answer
-        completed: Answer = {**answer, "run": self._run, "asked": self._sent_at[call.key]}
+        completed: Answer = {
+            **answer,
+            "run": self._run,
+            "asked": self._sent_at[call.key],
+        }
         return completed
 
     def _add_note(self, note: str) -> None:
@@ -141,7 +164,9 @@ class Arrivals:
         """Those that are written to disk now, where other workers find them."""
         written: list[Answered] = []
         for call, answer in answered:
-            awaits_retry = call.key in self._empty_keys and call.key not in self._answers
+            awaits_retry = (
+                call.key in self._empty_keys and call.key not in self._answers
+            )
             if "lost" not in answer and not awaits_retry:
                 written.append((call, answer))
         return written

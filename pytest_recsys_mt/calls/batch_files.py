@@ -1,7 +1,8 @@
 """Planned calls as input files of OpenAI's Batch API, and its output files as answers.
 
-The Batch API answers a file of requests within a day at half the price. Beside the files to upload stands a file for
-the plugin, FILE.calls.jsonl. It holds the content of each request; the cache stores it with the answer.
+The Batch API answers a file of requests within a day at half the price. Beside the
+files to upload stands a file for the plugin, FILE.calls.jsonl. It holds the content of
+each request; the cache stores it with the answer.
 """
 
 import json
@@ -29,15 +30,20 @@ MOST_BYTES = 200_000_000
 
 
 def calls_file(path: Path) -> Path:
-    """The path of the calls of the batch at `path`: ``b.calls.jsonl`` beside ``b.jsonl``."""
+    """The path of the calls of the batch at `path`:
+    ``b.calls.jsonl`` beside ``b.jsonl``.
+    """
     return path.with_suffix(".calls.jsonl")
 
 
-def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]]) -> list[Path]:
+def write_batch(
+    path: Path,
+    planned: Mapping[str, Sequence[tuple[Subject, Call]]],
+) -> list[Path]:
     """Write calls as input files of the Batch API, and the file of calls beside them.
 
-    A file holds requests to one model only, and at most as many as the API takes; further files are
-    named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
+    A file holds requests to one model only, and at most as many as the API takes;
+    further files are named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
     """
     with written_or(CacheError, calls_file(path)) as calls:
         for pairs in planned.values():
@@ -62,11 +68,17 @@ def _part_path(path: Path, number: int) -> Path:
 
 
 def import_batch(
-    cache: AnswerCache, output: Path, calls: Path, *, replace: bool = False
+    cache: AnswerCache,
+    output: Path,
+    calls: Path,
+    *,
+    replace: bool = False,
 ) -> Imported:
-    """Copy the answers of an output file of the Batch API into `cache`; its error file works too.
+    """Copy the answers of an output file of the Batch API into `cache`; its error file
+    works too.
 
-    Lines with a failed request, or with a request of another batch, are refused; the others are imported.
+    Lines with a failed request, or with a request of another batch, are refused; the
+    others are imported.
     """
     contents = _contents(calls)
 
@@ -82,7 +94,7 @@ def _request(name: str, subject: Subject, call: Call) -> str:
     if body is None:
         raise RecommenderError(
             f"{name} is not asked by Chat Completions, so it has no batch; leave it out, or name a "
-            f"model of an OpenAI-compatible endpoint: --recsys-model=openai:NAME"
+            f"model of an OpenAI-compatible endpoint: --recsys-model=openai:NAME",
         )
     url = RESPONSES_URL if "input" in body else URL
     request = {"custom_id": call.key, "method": "POST", "url": url, "body": body}
@@ -117,7 +129,7 @@ def _contents(path: Path) -> dict[str, dict[str, Any]]:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise CacheError(
                 f"{path}:{number}: this call was altered or damaged; write the batch again with "
-                f"--recsys-plan -o recsys_batch=FILE, which gives unanswered calls the same ids"
+                f"--recsys-plan -o recsys_batch=FILE, which gives unanswered calls the same ids",
             ) from None
         contents[key] = content
     return contents

@@ -15,14 +15,17 @@ Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are sent: yields positions in the calls and their answers, as they arrive."""
 
 Then = Callable[[Sequence[str]], Sequence[Call]]
-"""Takes the keys of the calls that were just answered; returns the calls that follow from their answers."""
+"""Takes the keys of the calls that were just answered; returns
+the calls that follow from their answers.
+"""
 
 
 class Sent(NamedTuple):
     """What became of calls that were to be sent.
 
     Attributes:
-        calls: The calls, then those that followed from their answers, also where they were not sent.
+        calls: The calls, then those that followed from their answers, also where they
+            were not sent.
         unasked: Why no more calls are sent; empty if no limit is reached.
     """
 
@@ -42,7 +45,10 @@ class Following(NamedTuple):
     later: Sequence[Call] = ()
 
 
-def ask_here(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+def ask_here(
+    subject: Subject,
+    calls: Sequence[Call],
+) -> Iterator[list[tuple[int, Answer]]]:
     """The subject asks its recommender in this process."""
     return subject.ask(calls)
 
@@ -52,7 +58,8 @@ class Batches:
 
     Args:
         arrivals: Stores the answers.
-        ask: How calls are sent; None if the subject asks its recommender in this process.
+        ask: How calls are sent; None if the subject asks its recommender in this
+            process.
         bill: How many calls the limits allow at once.
         stopping: Why no more calls are sent.
         progress: Shows how far the calls are.
@@ -78,9 +85,15 @@ class Batches:
         self._is_limited = is_limited
 
     def send(
-        self, subject: Subject, calls: Sequence[Call], ask: Ask | None, then: Then | None = None
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        ask: Ask | None,
+        then: Then | None = None,
     ) -> Sent:
-        """Send calls, and those that follow from their answers, until a limit is reached."""
+        """Send calls, and those that follow from their
+        answers, until a limit is reached.
+        """
         if not calls:
             return Sent(calls)
         with self._progress.batch(subject.name, len(calls)):
@@ -101,17 +114,25 @@ class Batches:
             return Sent(with_following, self._stopping.final(subject))
 
     def _send_batch(
-        self, subject: Subject, calls: Sequence[Call], ask: Ask | None, then: Then | None
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        ask: Ask | None,
+        then: Then | None,
     ) -> Following:
         """Send one batch; returns the calls that follow from its answers."""
         send = ask or self._ask
         arrivals = send(subject, tuple(calls))
-        in_batch = list(calls)  # positions of calls that join the batch go on behind these
+        in_batch = list(
+            calls,
+        )  # positions of calls that join the batch go on behind these
         later: list[Call] = []
         winds_down = False
         try:
             for arrived in arrivals:
-                answered = [(in_batch[position], answer) for position, answer in arrived]
+                answered = [
+                    (in_batch[position], answer) for position, answer in arrived
+                ]
                 self._arrivals.store(subject, answered)
                 if self._stopping.reason(subject) and not winds_down:
                     # Calls in flight are paid for, so wait for them if the subject can.
@@ -133,9 +154,15 @@ class Batches:
         return Following(in_batch[len(calls) :], later)
 
     def _follow(
-        self, subject: Subject, answered: Sequence[Answered], ask: Ask | None, then: Then
+        self,
+        subject: Subject,
+        answered: Sequence[Answered],
+        ask: Ask | None,
+        then: Then,
     ) -> Following:
-        """Begin the calls that follow from answers: send them within the batch in flight, or leave them to a later one."""
+        """Begin the calls that follow from answers: send them within the batch in
+        flight, or leave them to a later one.
+        """
         following = then(self._arrivals.keys_to_follow(answered))
         self._arrivals.expect(subject, following)
         if following and self._joins(subject, following, ask):
@@ -143,7 +170,9 @@ class Batches:
         return Following(later=following)
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
-        """Send calls within the batch in flight, if no limit must be checked before; returns whether they were."""
+        """Send calls within the batch in flight, if no limit must be checked before;
+        returns whether they were.
+        """
         is_plain_batch = not self._is_limited and ask is None and self._is_here
         if not is_plain_batch or not subject.also(calls):
             return False

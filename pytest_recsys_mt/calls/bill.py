@@ -24,7 +24,9 @@ State = Literal["made", "cached", "failed"]
 """Whether a call was answered in this run, by an earlier one, or not at all."""
 
 RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
-"""If workers disagree on the state of a call, the state of the highest rank counts for the run."""
+"""If workers disagree on the state of a call, the state
+of the highest rank counts for the run.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class CallFact:
         at_most: The most it may have cost, in USD; None if there is no upper bound.
         reasoning_tokens: Those of the completion tokens that were spent on thinking.
         cached_tokens: Those of the prompt tokens that came from the provider's cache.
-        sent: False for an attempt that was refused, or given up before it was sent: it cannot have been billed.
+        sent: False for an attempt that was refused, or given up before it was sent: it
+            cannot have been billed.
     """
 
     state: State
@@ -63,7 +66,9 @@ Counted = Sequence[Any]
 
 
 class Drained(TypedDict):
-    """News of a process as plain data: facts on its calls, and who asked, also for calls of others."""
+    """News of a process as plain data: facts on its calls,
+    and who asked, also for calls of others.
+    """
 
     calls: dict[str, list[Counted]]
     causes: list[Caused]
@@ -72,8 +77,8 @@ class Drained(TypedDict):
 def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
     """The facts that count among all facts on one call; the last fact is its result.
 
-    Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
-    several workers report it.
+    Every failed attempt counts: the worker that reports it made it. An answer counts
+    once, even if several workers report it.
     """
     call_facts = [CallFact(*fact) for fact in facts]
     call_facts.sort(key=lambda fact: RANK[fact.state])
@@ -87,8 +92,8 @@ def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
 def _weight(fact: CallFact) -> tuple[int, bool, int]:
     """Orders the facts on one call: the largest is its result.
 
-    Of two workers' reports of one answer, the one that says more of its cost counts: an unknown
-    cost must not be hidden by a known one.
+    Of two workers' reports of one answer, the one that says more of its cost counts: an
+    unknown cost must not be hidden by a known one.
     """
     return RANK[fact.state], fact.usd is None, fact.prompt_tokens
 
@@ -120,7 +125,12 @@ class Bill:
         causes: Collects who asked for each call.
     """
 
-    def __init__(self, prices: Prices, budget: Budget | Accounts | None, causes: Causes) -> None:
+    def __init__(
+        self,
+        prices: Prices,
+        budget: Budget | Accounts | None,
+        causes: Causes,
+    ) -> None:
         self.causes = causes
         self._prices = prices
         self._budget = budget
@@ -145,7 +155,9 @@ class Bill:
         return self._budget.room(self._expected(subject, call) for call in calls)
 
     def reserve(self, subject: Subject, calls: Sequence[Call]) -> None:
-        """Count the next calls towards the limits of the run, in case this process dies with them."""
+        """Count the next calls towards the limits of the run,
+        in case this process dies with them.
+        """
         if self._budget is None:
             return
         expected = (self._expected(subject, call) for call in calls)
@@ -177,18 +189,27 @@ class Bill:
         spent = self._spent(subject, call, answer)
         largest = self._largest_by_subject.get(subject.name, _Spending(0, 0.0))
         self._largest_by_subject[subject.name] = largest.raised_to(spent)
-        # A lost attempt is followed by another result of the same call, which counts as the call.
+        # A lost attempt is followed by another result of the same call, which counts as
+        # the call.
         calls = 0 if "lost" in answer else 1
         self._budget.spend(spent.tokens, spent.usd, calls=calls, model=subject.name)
 
-    def note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
+    def note(
+        self,
+        subject: Subject,
+        call: Call,
+        answer: Answer,
+        state: State,
+    ) -> CallFact:
         """Record the result of a call, or of an attempt at it, that this run pays for."""
         fact = _fact(call, answer, state, self._cost(subject, call, answer))
         self._record(call, fact)
         return fact
 
     def give_up(self, call: Call) -> None:
-        """Count what was made of a call as a failed attempt, for another answer to come."""
+        """Count what was made of a call as a failed
+        attempt, for another answer to come.
+        """
         facts = self._facts_by_key.get(call.key, [])
         for position, fact in enumerate(facts):
             if fact.state == "made":
@@ -228,8 +249,15 @@ class Bill:
         at_most = price.usd(most.prompt, most.output) if most.is_bound else None
         return _Cost(usd=None, at_most=at_most)
 
-    def _spent(self, subject: Subject, call: Call, answer: Answer | None = None) -> _Spending:
-        """What a call took as reported; what it may take, if nothing is reported or before its answer."""
+    def _spent(
+        self,
+        subject: Subject,
+        call: Call,
+        answer: Answer | None = None,
+    ) -> _Spending:
+        """What a call took as reported; what it may take, if
+        nothing is reported or before its answer.
+        """
         usage = None if answer is None else usage_of(answer)
         if usage is None:
             most = tokens.most(subject, call, answer)
@@ -239,13 +267,16 @@ class Bill:
         return _Spending(usage.prompt_tokens + usage.completion_tokens, usd)
 
     def _expected(self, subject: Subject, call: Call) -> _Spending:
-        """What a call may take: as planned, or as the largest call of its subject if that took more."""
+        """What a call may take: as planned, or as the largest
+        call of its subject if that took more.
+        """
         largest = self._largest_by_subject.get(subject.name)
         if call.prompt is None and largest is None:
             price = self._price(subject, call)
             if price is None or not price.is_free:
                 return _Spending(
-                    math.inf, math.inf
+                    math.inf,
+                    math.inf,
                 )  # the cost is unknown, so the call is sent alone
         if call.key not in self._planned_by_key:
             self._planned_by_key[call.key] = self._spent(subject, call)
@@ -258,7 +289,8 @@ class Bill:
 def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
     reported = usage_of(answer)
     usage = reported or Usage()
-    # A failed call that reports a usage of zero was never sent; one without a usage may have been.
+    # A failed call that reports a usage of zero was never sent; one without a usage may
+    # have been.
     unsent = "error" in answer and reported == Usage()
     return CallFact(
         state=state,

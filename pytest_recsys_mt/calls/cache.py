@@ -1,9 +1,11 @@
-"""The disk cache of answers: compressed JSON text in diskcache, and nothing that can be executed.
+"""The disk cache of answers: compressed JSON text in diskcache, and nothing that can be
+executed.
 
-A stock diskcache unpickles whatever its database says is a pickle (CVE-2025-69872), opens and
-removes the files it names, and evicts the oldest rows beyond a gigabyte. `JSONTextDisk` refuses the
-first two; the settings of `AnswerCache` switch off the third. The checksum detects damage; it does
-not prove who wrote a row, so the folder is readable and writable by its owner alone.
+A stock diskcache unpickles whatever its database says is a pickle (CVE-2025-69872),
+opens and removes the files it names, and evicts the oldest rows beyond a gigabyte.
+`JSONTextDisk` refuses the first two; the settings of `AnswerCache` switch off the
+third. The checksum detects damage; it does not prove who wrote a row, so the folder is
+readable and writable by its owner alone.
 """
 
 import contextlib
@@ -16,13 +18,20 @@ from typing import Any, Literal
 
 from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer, is_empty
-from pytest_recsys_mt.calls.cached_rows import row_of, sha256_of, sound_answer, sound_row
+from pytest_recsys_mt.calls.cached_rows import (
+    row_of,
+    sha256_of,
+    sound_answer,
+    sound_row,
+)
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
 Mode = Literal["auto", "replay", "refresh"]
-"""What happens to a call without a cached answer: it is sent, or is an error; or all are sent."""
+"""What happens to a call without a cached answer: it is
+sent, or is an error; or all are sent.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +57,23 @@ class AnswerCache:
     Args:
         directory: The folder of the cache, which is made if answers may be written.
         write: Whether answers may be written; if False, nothing in the folder changes.
-        empties: The run whose empty answers are found, others are sent again; empty for any.
+        empties: The run whose empty answers are found, others are sent again; empty for
+            any.
 
     Attributes:
         directory: The folder of the cache.
         refused: Rows that are damaged or foreign; they count as missing.
-        unwritable: Why no answer can be written although answers can be read; empty if answers can be written.
+        unwritable: Why no answer can be written although answers can be read; empty if
+            answers can be written.
     """
 
-    def __init__(self, directory: Path, *, write: bool = True, empties: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        write: bool = True,
+        empties: str = "",
+    ) -> None:
         self.directory = directory
         self.refused = 0
         self.unwritable = ""
@@ -66,13 +83,17 @@ class AnswerCache:
         self._empties = empties
         self._database = directory / "answers" / "cache.db"
         self._reader = database.Reader(self._database)
-        self._rows: Any = None  # the open database of diskcache; None if it can only be read
+        self._rows: Any = (
+            None  # the open database of diskcache; None if it can only be read
+        )
         self._prepare_folder(write)
         if write:
             self._open()
 
     def _prepare_folder(self, write: bool) -> None:
-        """Make the folder, if answers may be written, and check that nobody else can read or replace its files."""
+        """Make the folder, if answers may be written, and check that nobody else can
+        read or replace its files.
+        """
         try:
             if write:
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -85,7 +106,7 @@ class AnswerCache:
             verb = "made" if write else "read"
             raise CacheError(
                 f"the cache folder {str(self.directory)!r} cannot be {verb}: {error.strerror}; name another "
-                f"one with --recsys-cache"
+                f"one with --recsys-cache",
             ) from error
 
     def _open(self) -> None:
@@ -101,16 +122,19 @@ class AnswerCache:
                 tag_index=0,
             )
         except Exception as error:
-            # diskcache reads its settings from the database: a damaged one can raise anything.
+            # diskcache reads its settings from the database: a damaged one can raise
+            # anything.
             is_read_only = not os.access(self._database.parent, os.W_OK)
             reason = "its folder is read-only" if is_read_only else error
             self.unwritable = str(self._broken("written", reason))
             if not self._is_readable():
                 is_locked = "locked" in str(error)
-                first = "end the process that holds it" if is_locked else "free some space"
+                first = (
+                    "end the process that holds it" if is_locked else "free some space"
+                )
                 raise CacheError(
                     f"the answer database in {str(self.directory)!r} cannot be opened: {error}; {first}, "
-                    f"or move the folder away, or name another one with --recsys-cache"
+                    f"or move the folder away, or name another one with --recsys-cache",
                 ) from error
         else:
             self._inode = self._database.stat().st_ino
@@ -123,14 +147,17 @@ class AnswerCache:
         return self._database.exists()
 
     def get(self, key: str) -> Answer | None:
-        """The answer stored under `key`, or None if there is no answer that can be trusted."""
+        """The answer stored under `key`, or None if there
+        is no answer that can be trusted.
+        """
         return self.answers([key]).get(key)
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers stored under `keys`, without those that cannot be trusted."""
         answers: dict[str, Answer] = {}
         try:
-            # Not `or`: the length of the database, which says whether it is true, is a query.
+            # Not `or`: the length of the database, which says whether it is true, is a
+            # query.
             source = self._reader if self._rows is None else self._rows
             for key, mode, filename, value in source.rows(keys):
                 try:
@@ -146,7 +173,9 @@ class AnswerCache:
         return answers
 
     def _is_ignored(self, answer: Answer) -> bool:
-        """Whether an answer is empty and of another run than the one whose empty answers count."""
+        """Whether an answer is empty and of another run than
+        the one whose empty answers count.
+        """
         if not self._empties or not is_empty(answer):
             return False
         return answer.get("run") != self._empties
@@ -159,7 +188,9 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Put the `put`s inside into one transaction: for answers that arrived together."""
+        """Put the `put`s inside into one transaction: for
+        answers that arrived together.
+        """
         with self._writing() as rows, rows.transact():
             yield
 
@@ -171,14 +202,18 @@ class AnswerCache:
         if self._is_stuck:
             self._rows.reopen()
         try:
-            if not self._database.exists() or self._database.stat().st_ino != self._inode:
+            if (
+                not self._database.exists()
+                or self._database.stat().st_ino != self._inode
+            ):
                 raise OSError("it was removed or replaced while this run goes on")
             yield self._rows
             self.unwritable = ""
             self._is_stuck = False
         except database.FAULTS as error:
             if isinstance(error.__context__, CacheError):
-                # SQLite has rolled back by itself, so that diskcache cannot: what came before says why.
+                # SQLite has rolled back by itself, so that diskcache cannot: what came
+                # before says why.
                 raise error.__context__ from error
             broken = self._broken("written", error)
             self.unwritable = str(broken)
@@ -187,8 +222,11 @@ class AnswerCache:
 
     def rows(self) -> Iterator[tuple[int, Kept | None]]:
         """All rows by number, in the order of their keys; None for a refused row."""
-        # Not diskcache's own iteration, which stops at the first row that its disk refuses.
-        query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
+        # Not diskcache's own iteration, which stops at the first row that its disk
+        # refuses.
+        query = (
+            "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
+        )
         if not self._database.exists():
             return
         try:
@@ -203,12 +241,18 @@ class AnswerCache:
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove rows, by the numbers that `rows` gave them; all of them or none."""
         parameters = [(number,) for number in numbers]
-        with self._writing(), contextlib.closing(self._connection()) as connection, connection:
+        with (
+            self._writing(),
+            contextlib.closing(self._connection()) as connection,
+            connection,
+        ):
             connection.executemany("DELETE FROM Cache WHERE rowid = ?", parameters)
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold the lock `name` against other processes; a process that dies releases it."""
+        """Hold the lock `name` against other processes; a
+        process that dies releases it.
+        """
         from filelock import FileLock
 
         path = self.directory / f"{sha256_of(name)[:16]}.lock"
@@ -237,11 +281,14 @@ class AnswerCache:
         return database.as_read(sqlite3.connect(self._database, timeout=60))
 
     def _broken(self, what: str, error: Exception | str) -> CacheError:
-        reason = str(error) or "another process holds it for a minute, or its files were closed"
+        reason = (
+            str(error)
+            or "another process holds it for a minute, or its files were closed"
+        )
         return CacheError(
             f"the answer database in {str(self.directory)!r} cannot be {what}: {reason}; free some "
             f"space, fix the folder's permissions, or, if it is damaged, move the folder away; or "
-            f"name another folder with --recsys-cache"
+            f"name another folder with --recsys-cache",
         )
 
 

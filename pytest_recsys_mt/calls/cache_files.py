@@ -1,8 +1,9 @@
-"""Answers as lines of JSON: exported from a cache, and imported into the same or another cache.
+"""Answers as lines of JSON: exported from a cache, and imported into the same or
+another cache.
 
-A line holds one answer with its call and a checksum, and lines stand in the order of their keys. A
-line does not say when, where or in which run the answer was made. So equal answers give equal
-files, and a new answer is one new line in a diff.
+A line holds one answer with its call and a checksum, and lines stand in the order of
+their keys. A line does not say when, where or in which run the answer was made. So
+equal answers give equal files, and a new answer is one new line in a diff.
 """
 
 import fnmatch
@@ -79,12 +80,15 @@ def host_of(call: Mapping[str, Any]) -> str:
 
 
 def matches(kept: Kept, model: str | None) -> bool:
-    """Whether the name of an answer's model matches the pattern `model`; None matches all."""
+    """Whether the name of an answer's model matches the
+    pattern `model`; None matches all.
+    """
     return model is None or fnmatch.fnmatchcase(model_of(kept.call), model)
 
 
 def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> int:
-    """Write the answers of `cache` to `path`, completely or not at all; returns their number.
+    """Write the answers of `cache` to `path`, completely or not at all; returns their
+    number.
 
     Refused rows are left out.
     """
@@ -103,18 +107,23 @@ def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> i
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not empty, by their number, from 1."""
-    with failing_as(CacheError, f"{str(path)!r} cannot be read"), path.open("rb") as stream:
+    with (
+        failing_as(CacheError, f"{str(path)!r} cannot be read"),
+        path.open("rb") as stream,
+    ):
         for number, line in enumerate(_bounded_lines(stream), start=1):
             if len(line) > MOST_LINE:
                 raise CacheError(
-                    f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer"
+                    f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer",
                 )
             if line.strip():
                 yield number, line
 
 
 def _bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of a stream, of an overlong one its beginning: a file may be one line without end."""
+    """The lines of a stream, of an overlong one its
+    beginning: a file may be one line without end.
+    """
     while True:
         line = stream.readline(MOST_LINE + 1)
         if not line:
@@ -122,18 +131,30 @@ def _bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:
+def import_answers(
+    cache: AnswerCache,
+    path: Path,
+    *,
+    replace: bool = False,
+) -> Imported:
     """Copy the answers of a file into `cache`.
 
-    A damaged line is refused, the others are imported. They become visible together, at the end.
+    A damaged line is refused, the others are imported. They become visible together, at
+    the end.
     """
     return imported_from(cache, path, _read, replace=replace)
 
 
 def imported_from(
-    cache: AnswerCache, path: Path, read: Callable[[bytes], Row], *, replace: bool
+    cache: AnswerCache,
+    path: Path,
+    read: Callable[[bytes], Row],
+    *,
+    replace: bool,
 ) -> Imported:
-    """Copy what `read` finds in each line of a file into `cache`; its `ValueError` says why a line is refused."""
+    """Copy what `read` finds in each line of a file into `cache`;
+    its `ValueError` says why a line is refused.
+    """
     imported = Imported()
     with cache.together():
         for number, line in lines_of(path):
@@ -157,7 +178,9 @@ def imported_from(
 
 
 def _say_the_same(one: Answer, other: Answer) -> bool:
-    """Whether two answers are equal but for when, how fast and in which run they were made."""
+    """Whether two answers are equal but for when, how
+    fast and in which run they were made.
+    """
     without_time = {"run": None, "asked": None, "seconds": None}
     return {**one, **without_time} == {**other, **without_time}
 
@@ -170,7 +193,9 @@ def keys_in(path: Path) -> set[str]:
             key, _, _ = _read(line)
             keys.add(key)
         except ValueError as error:
-            raise CacheError(f"{path}:{number}: {error}; export the answers again") from None
+            raise CacheError(
+                f"{path}:{number}: {error}; export the answers again",
+            ) from None
     return keys
 
 

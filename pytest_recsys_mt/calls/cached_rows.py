@@ -1,4 +1,6 @@
-"""What a row of the cache holds: an answer, its call and a checksum, as canonical JSON text, and how a row is checked."""
+"""What a row of the cache holds: an answer, its call and a checksum, as canonical JSON
+text, and how a row is checked.
+"""
 
 import hashlib
 import json
@@ -11,7 +13,8 @@ from pytest_recsys_mt.requests import MOST_TOKENS, Usage
 
 SCHEMA = "recsys-mt-answer/1"
 
-# What stands around the answer, the call and the checksum in the canonical text of a row.
+# What stands around the answer, the call and the checksum in the canonical text of a
+# row.
 _BEFORE_ANSWER = '{"answer":'
 _BEFORE_CALL = ',"call":'
 _BEFORE_CHECKSUM = f',"schema":"{SCHEMA}","sha256":"'
@@ -32,7 +35,8 @@ def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]
 def sound_answer(text: str, key: str) -> Answer:
     """The answer in the row `text`, if it is intact and answers the call of `key`.
 
-    A row that stands there as `AnswerCache.put` wrote it is checked as text, its call is not read.
+    A row that stands there as `AnswerCache.put` wrote it is checked as text, its call
+    is not read.
     """
     answer = _canonical_answer(text, key)
     if answer is None:
@@ -45,7 +49,8 @@ def _canonical_answer(text: str, key: str) -> Answer | None:
 
     The row is ``{"answer":…,"call":…,"schema":"…","sha256":"…"}``.
     """
-    # No string of a canonical text holds an unescaped quote, and no answer has a `call` of its own.
+    # No string of a canonical text holds an unescaped quote, and no answer has a `call`
+    # of its own.
     answer_text, found, rest = text.removeprefix(_BEFORE_ANSWER).partition(_BEFORE_CALL)
     if not found:
         return None
@@ -79,15 +84,19 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     answer = row.get("answer")
     try:
         if not isinstance(call, dict) or key_of(call) != key:
-            raise ValueError("its key is not the hash of its call: it was altered or damaged")
+            raise ValueError(
+                "its key is not the hash of its call: it was altered or damaged",
+            )
         if not isinstance(answer, dict) or _checksum(answer) != row.get("sha256"):
-            raise ValueError("its checksum is not that of its answer: it was altered or damaged")
+            raise ValueError(
+                "its checksum is not that of its answer: it was altered or damaged",
+            )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not _is_answer(answer):
         raise ValueError(
             "its answer holds no text, items or refusal in the form they are kept in, or its usage is not of two or four "
-            f"numbers up to {MOST_TOKENS:,}, parts no larger than their wholes"
+            f"numbers up to {MOST_TOKENS:,}, parts no larger than their wholes",
         )
     return row
 
@@ -108,7 +117,9 @@ def _row_in(text: str) -> dict[str, Any]:
 
 
 def _is_answer(answer: Mapping[str, Any]) -> bool:
-    """Whether all fields of an answer are of the types that the rest of this package relies on."""
+    """Whether all fields of an answer are of the types that
+    the rest of this package relies on.
+    """
     if "error" in answer:
         return False
     text = answer.get("text")
@@ -118,7 +129,9 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         return False
     if not isinstance(answer.get("not_applicable", ""), str):
         return False
-    says_something = "items" in answer or "not_applicable" in answer or isinstance(text, str)
+    says_something = (
+        "items" in answer or "not_applicable" in answer or isinstance(text, str)
+    )
     return (
         says_something
         and _are_items(answer.get("items", []))
@@ -138,7 +151,9 @@ def _are_entries(entries: object) -> bool:
 
 
 def _is_usage(usage: object) -> bool:
-    """Whether a usage has two or four plausible numbers, see `Answer`; None stands for an unknown one."""
+    """Whether a usage has two or four plausible numbers, see
+    `Answer`; None stands for an unknown one.
+    """
     if usage is None:
         return True
     if not isinstance(usage, list) or len(usage) not in (2, 4):

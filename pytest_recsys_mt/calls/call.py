@@ -1,4 +1,6 @@
-"""One call to a recommender: what it says as plain data, and the key under which its answer is stored."""
+"""One call to a recommender: what it says as plain data, and
+the key under which its answer is stored.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Call:
 
     @property
     def again(self) -> bool:
-        """Whether the question was asked before, and is repeated to check for changed answers."""
+        """Whether the question was asked before, and is
+        repeated to check for changed answers.
+        """
         return int(self.content["replicate"]) >= AGAIN
 
     def sent(self, **how: str) -> Call:
@@ -65,7 +69,11 @@ class Call:
         if self.request is None:
             return self.label
         candidates = self.request.candidates
-        offered = "the whole catalogue" if candidates is None else f"{len(candidates)} candidates"
+        offered = (
+            "the whole catalogue"
+            if candidates is None
+            else f"{len(candidates)} candidates"
+        )
         ratings = len(self.request.history)
         return f"{self.label}: k={self.request.k}, {ratings} ratings, {offered}"
 
@@ -93,7 +101,12 @@ def _plain(value: object) -> dict[str, Any]:
     raise TypeError(f"{value!r} is not plain data")
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain)
+_ENCODER = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    allow_nan=False,
+    default=_plain,
+)
 
 
 class Part:
@@ -156,9 +169,11 @@ class Content(Mapping[str, Any]):
 
     @property
     def text(self) -> str:
-        """As `canonical` writes it, but faster: from texts of parts, which are written once.
+        """As `canonical` writes it, but faster: from texts of parts, which are written
+        once.
 
-        The names stand in sorted order; ``asked`` and ``before`` come before all others.
+        The names stand in sorted order; ``asked`` and ``before`` come before all
+        others.
         """
         how = ""
         for name, value in sorted(self.how):
@@ -211,7 +226,7 @@ def _plain_edit(edit: Edit) -> dict[str, Any]:
     if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
         raise RelationError(
             f"the prompt edit {edit!r} is not a dataclass, so its answers cannot be distinguished from those "
-            f"of other edits; make it a frozen dataclass with plain fields"
+            f"of other edits; make it a frozen dataclass with plain fields",
         )
     return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}
 
@@ -221,13 +236,16 @@ def _always_fixed(value: object) -> bool:
 
 
 def _cached_by_identity(
-    maxsize: int, is_fixed: Callable[[Any], bool] = _always_fixed
+    maxsize: int,
+    is_fixed: Callable[[Any], bool] = _always_fixed,
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Cache the texts that the decorated function writes, by the identity of what it writes.
+    """Cache the texts that the decorated function writes, by the identity of what it
+    writes.
 
     Args:
         maxsize: Number of texts that are cached.
-        is_fixed: Whether an object cannot change in place. The text of one that can is written each time.
+        is_fixed: Whether an object cannot change in place. The text of one that can is
+            written each time.
     """
 
     def decorate(write: Callable[[Value], str]) -> Callable[[Value], str]:
@@ -321,9 +339,11 @@ def request_digest(request: Request) -> str:
 
 
 def _request_text(request: Request) -> str:
-    """`plain_request` as `canonical` writes it, but faster: from texts of parts, which are written once.
+    """`plain_request` as `canonical` writes it, but faster: from texts of parts, which
+    are written once.
 
-    Most requests have neither attributes nor edits, and an integer `k`: these need no encoder.
+    Most requests have neither attributes nor edits, and an integer `k`: these need no
+    encoder.
     """
     attributes = "{}"
     if request.attributes:

@@ -24,19 +24,25 @@ SEARCH: Purpose = "counterexample"
 CONTROL: Purpose = "control"
 
 BESIDE = (SEARCH, CONTROL)
-"""Purposes beside the tests' own: they are counted apart, because no status depends on their answers."""
+"""Purposes beside the tests' own: they are counted apart,
+because no status depends on their answers.
+"""
 
 LAST = 2**20
-"""More than the number of tests of a run: a control counts for a test only if no test asks the same."""
+"""More than the number of tests of a run: a control counts
+for a test only if no test asks the same.
+"""
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 class Cause(NamedTuple):
-    """Who asks for a call. Of several causes the smallest counts: that of the first test.
+    """Who asks for a call. Of several causes the smallest counts: that of the first
+    test.
 
     Attributes:
-        place: The place of the test among the tests of the run; infinity after the last test.
+        place: The place of the test among the tests of the run; infinity after the last
+            test.
         purpose: The place of the purpose in `PURPOSES`.
         suite: The suite of the test; empty after the last test.
         model: The name of the recommender.
@@ -55,8 +61,8 @@ Caused = tuple[Sequence[Any], list[str]]
 class Causes:
     """Notes the causes of the calls of one process.
 
-    Which test asks first depends on the order in which answers arrive and on the number of workers. So
-    each test that uses a call names its cause, and the smallest counts.
+    Which test asks first depends on the order in which answers arrive and on the number
+    of workers. So each test that uses a call names its cause, and the smallest counts.
     """
 
     def __init__(self) -> None:

@@ -22,7 +22,12 @@ def _folder(given: argparse.Namespace) -> Path:
     return folder
 
 
-def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
+def _open(
+    given: argparse.Namespace,
+    *,
+    make: bool = False,
+    write: bool = False,
+) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
     from pytest_recsys_mt.safety.errors import CacheError
 
@@ -30,7 +35,7 @@ def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False)
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
         raise CacheError(
             f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
-            f"recsys_cache names with --cache"
+            f"recsys_cache names with --cache",
         )
     return AnswerCache(directory, write=make or write)
 
@@ -54,7 +59,9 @@ def _check_target(file: Path, cache: AnswerCache) -> None:
 
     answers = (cache.directory / "answers").resolve()
     if answers in Path(os.path.realpath(file)).parents:
-        raise CacheError(f"{str(file)!r} lies in the cache itself; name a file elsewhere")
+        raise CacheError(
+            f"{str(file)!r} lies in the cache itself; name a file elsewhere",
+        )
     if not os.path.isfile(file):
         return
     with suppress(OSError), file.open("rb") as old:
@@ -72,7 +79,7 @@ def import_them(given: argparse.Namespace) -> int:
     if batch is not None and not os.path.isfile(calls_file(batch)):
         raise CacheError(
             f"{str(calls_file(batch))!r} cannot be read: recsys_batch writes it beside its file; give that file "
-            f"with --batch"
+            f"with --batch",
         )
     refused = 0
     with closing(_open(given, make=True)) as cache:
@@ -83,7 +90,13 @@ def import_them(given: argparse.Namespace) -> int:
     return 1 if refused else 0
 
 
-def _import_file(cache: AnswerCache, path: Path, batch: Path | None, *, replace: bool) -> Imported:
+def _import_file(
+    cache: AnswerCache,
+    path: Path,
+    batch: Path | None,
+    *,
+    replace: bool,
+) -> Imported:
     """Take the answers of an export, or of an output file of a batch."""
     from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
     from pytest_recsys_mt.calls.cache_files import import_answers
@@ -97,7 +110,7 @@ def _print_imported(path: Path, imported: Imported, *, replace: bool) -> None:
     outcome = "replaced" if replace else "left as the cache has them"
     print(
         f"{path}: {imported.added:,} answers added, {imported.known:,} were there, "
-        f"{imported.differing:,} differed and were {outcome}, {len(imported.refused):,} refused"
+        f"{imported.differing:,} differed and were {outcome}, {len(imported.refused):,} refused",
     )
     for line in imported.refused:
         print(f"recsys-mt: refused: {line}", file=sys.stderr)
@@ -109,14 +122,16 @@ def stats(given: argparse.Namespace) -> int:
 
     with closing(_open(given)) as cache:
         by_model, refused = shares(cache)
-    print(f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model")
+    print(
+        f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model",
+    )
     for (model, host), share in by_model.items():
         print(_share_line(f"{model} at {host}" if host else model, share))
     print(_share_line("all", _total(by_model.values())))
     if refused:
         print(
             f"{refused:,} rows are damaged or were tampered with, and count as missing; "
-            f"recsys-mt cache prune --refused removes them"
+            f"recsys-mt cache prune --refused removes them",
         )
     return 0
 
@@ -149,13 +164,13 @@ def spent(given: argparse.Namespace) -> int:
     folder = _folder(given)
     if not folder.is_dir():
         raise CacheError(
-            f"there is no folder {str(folder)!r}; name the one that --recsys-cache or recsys_cache names with --cache"
+            f"there is no folder {str(folder)!r}; name the one that --recsys-cache or recsys_cache names with --cache",
         )
     accounts = dict(days(folder))
     if not accounts:
         raise CacheError(
             f"{str(folder)!r} has no account of a day; runs keep one where the ini file sets a limit a day, such as "
-            f"recsys_usd_a_day = 5"
+            f"recsys_usd_a_day = 5",
         )
     print(*lines(accounts), sep="\n")
     return 0

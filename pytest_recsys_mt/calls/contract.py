@@ -37,9 +37,7 @@ class Contract:
     wrap: Mapping[type, str]
 
     def __str__(self) -> str:
-        return (
-            f"it returns a list with one {self.kind.__name__} for each {self.one}, in their order"
-        )
+        return f"it returns a list with one {self.kind.__name__} for each {self.one}, in their order"
 
     def held(self, found: Any, asked: int) -> Sequence[Any]:
         """The return value of the method, if it has as many answers as inputs.
@@ -50,7 +48,7 @@ class Contract:
         is_sequence = hasattr(type(found), "__getitem__")
         if isinstance(found, str | bytes | Mapping) or not is_sequence:
             raise RecommenderError(
-                f"{self.call} returned {shown(found)}; {self}{self._step(found)}"
+                f"{self.call} returned {shown(found)}; {self}{self._step(found)}",
             )
         if len(found) != asked:
             step = ""
@@ -58,7 +56,7 @@ class Contract:
                 step = self._step(first)
             raise RecommenderError(
                 f"{self.call} returned {len(found)} answers to {asked} {self.one}s, {shown(found)}; "
-                f"{self}{step}"
+                f"{self}{step}",
             )
         return found  # type: ignore[no-any-return]
 
@@ -67,7 +65,9 @@ class Contract:
         return f"{self.call} returned {shown(answer)} as an answer; {self}{self._step(answer)}"
 
     def _step(self, found: object) -> str:
-        """What to do about a wrong return value, behind a colon; empty where there is no advice."""
+        """What to do about a wrong return value, behind a
+        colon; empty where there is no advice.
+        """
         if isinstance(found, self.kind):
             return ""
         if hasattr(found, "__next__"):
@@ -83,11 +83,20 @@ RECOMMEND = Contract(
     "recommend(requests)",
     Recommendation,
     "request",
-    {str: IDS, int: IDS, list: IDS, tuple: IDS, type(None): "does it end without a return?"},
+    {
+        str: IDS,
+        int: IDS,
+        list: IDS,
+        tuple: IDS,
+        type(None): "does it end without a return?",
+    },
 )
 COMPLETE = Contract(
     "complete(prompts)",
     Completion,
     "prompt",
-    {str: "wrap each text, Completion(text)", type(None): "does it end without a return?"},
+    {
+        str: "wrap each text, Completion(text)",
+        type(None): "does it end without a return?",
+    },
 )

@@ -1,7 +1,7 @@
 """The database of answers: diskcache writes it, without anything that can be executed.
 
-A database that can only be read (by choice, by permissions or because the disk is full) is read
-without diskcache, which writes whenever it opens a database.
+A database that can only be read (by choice, by permissions or because the disk is full)
+is read without diskcache, which writes whenever it opens a database.
 """
 
 import sqlite3
@@ -17,12 +17,14 @@ from diskcache.core import MODE_RAW
 from pytest_recsys_mt.safety.errors import CacheError
 
 FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError, MemoryError)
-"""Errors of a damaged, locked or unreadable database, and of SQLite where memory is short; its own message may be
-damaged text too."""
+"""Errors of a damaged, locked or unreadable database, and of SQLite where memory is
+short; its own message may be damaged text too.
+"""
 
 LONGEST = 2**24
-"""Characters of a text that is compressed, or read from a compressed row: a few bytes of a tampered
-one may stand for gigabytes. A longer text is stored as it is."""
+"""Characters of a text that is compressed, or read from a compressed row: a few bytes
+of a tampered one may stand for gigabytes. A longer text is stored as it is.
+"""
 
 AT_ONCE = 500
 """Keys of one query; SQLite takes 999 at least."""
@@ -35,19 +37,24 @@ Row = tuple[Any, Any, Any, Any]
 
 
 _STICKING = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
-"""Errors of SQLite after which a connection may fail for as long as it is open, also if the disk works again."""
+"""Errors of SQLite after which a connection may fail for as long
+as it is open, also if the disk works again.
+"""
 
 
 def leaves_stuck(error: BaseException) -> bool:
-    """Whether a database must be opened again before it can be written, if it can at all.
+    """Whether a database must be opened again before it can be written, if it can at
+    all.
 
-    A full disk is none of these: the open database goes on when there is space. Where a transaction cannot begin, diskcache
-    raises its own error in place of SQLite's.
+    A full disk is none of these: the open database goes on when there is space. Where a
+    transaction cannot begin, diskcache raises its own error in place of SQLite's.
     """
     if isinstance(error, diskcache.Timeout):
         return True
     code = getattr(
-        error, "sqlite_errorcode", None
+        error,
+        "sqlite_errorcode",
+        None,
     )  # an extended code, whose last byte is the primary one
     return code is not None and code & 0xFF in _STICKING
 
@@ -70,9 +77,14 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return sound_key(key, raw)
 
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, value: Any, read: bool, key: Any = None
+        self,
+        value: Any,
+        read: bool,
+        key: Any = None,
     ) -> tuple[int, int, None, str | bytes]:
-        """Check a value and compress it, unless it is very long; any length stays inside the database."""
+        """Check a value and compress it, unless it is very long;
+        any length stays inside the database.
+        """
         if read or type(value) is not str:
             raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
         stored: str | bytes = value
@@ -84,7 +96,9 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return sound_value(mode, filename, value)
 
     def remove(self, file_path: str) -> None:
-        """Do nothing: the cache owns no files, and a path in a row may have been planted."""
+        """Do nothing: the cache owns no files, and a path
+        in a row may have been planted.
+        """
 
 
 class Database(diskcache.Cache):  # type: ignore[misc]
@@ -97,14 +111,17 @@ class Database(diskcache.Cache):  # type: ignore[misc]
     def reopen(self) -> None:
         """Let the next use open the database again, unless a transaction goes on.
 
-        SQLite opens for reading what it cannot open for writing, and leaves it so for as long as it is open. After a
-        fault while the log beside the database was opened, a connection may begin no transaction any more either.
+        SQLite opens for reading what it cannot open for writing, and leaves it so for
+        as long as it is open. After a fault while the log beside the database was
+        opened, a connection may begin no transaction any more either.
         """
         if not self._con.in_transaction:
             self.close()
 
     def rows(self, keys: Sequence[str]) -> Iterator[Row]:
-        """The rows of `keys`, many with one query; diskcache itself would read one by one."""
+        """The rows of `keys`, many with one query;
+        diskcache itself would read one by one.
+        """
         return rows_of(self._con, keys)
 
 
@@ -134,7 +151,9 @@ def _expanded(value: bytes) -> str:
     except (zlib.error, UnicodeDecodeError):
         raise RefusedError("its value is not compressed text") from None
     if not decompressor.eof or decompressor.unused_data:
-        raise RefusedError("its compressed text is cut off, too long, or followed by more")
+        raise RefusedError(
+            "its compressed text is cut off, too long, or followed by more",
+        )
     return text
 
 
@@ -148,7 +167,9 @@ def rows_of(connection: sqlite3.Connection, keys: Sequence[str]) -> Iterator[Row
 
 
 def has_rows(connection: sqlite3.Connection) -> bool:
-    """Whether a database has its table of answers; the run that made it may have failed before that."""
+    """Whether a database has its table of answers; the run
+    that made it may have failed before that.
+    """
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     return "Cache" in names or not names <= _MADE_BEFORE
 
@@ -179,10 +200,13 @@ class Reader:
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""
-        # Without a log there is no writer, and SQLite needs no files beside the database.
+        # Without a log there is no writer, and SQLite needs no files beside the
+        # database.
         query = "mode=ro" if self._is_logged() else "mode=ro&immutable=1"
         uri = f"{self._path.resolve().as_uri()}?{query}"
-        return as_read(sqlite3.connect(uri, uri=True, timeout=60, check_same_thread=False))
+        return as_read(
+            sqlite3.connect(uri, uri=True, timeout=60, check_same_thread=False),
+        )
 
     def close(self) -> None:
         """Close the database."""
@@ -200,13 +224,16 @@ class Reader:
             status = self._path.stat()
         except FileNotFoundError:
             return ()
-        # A connection sees what a log adds, but not what becomes of a file that it holds for immutable.
+        # A connection sees what a log adds, but not what becomes of a file that it
+        # holds for immutable.
         if self._is_logged():
             return (status.st_ino,)
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _is_logged(self) -> bool:
-        """Whether a log with the last writes stands beside the database: a run writes, or died."""
+        """Whether a log with the last writes stands beside
+        the database: a run writes, or died.
+        """
         if not self._log.exists():
             return False
         return self._log.stat().st_size > 0

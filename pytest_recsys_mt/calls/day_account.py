@@ -1,4 +1,6 @@
-"""What all runs on one folder of answers spend on a day (UTC): an account by model and command, with limits of its own."""
+"""What all runs on one folder of answers spend on a day (UTC): an account by model and
+command, with limits of its own.
+"""
 
 import json
 import math
@@ -18,7 +20,9 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import typed
 
 AT_ONCE = 50
-"""Calls to an endpoint that are booked and sent together: a process that dies leaves as many booked at most."""
+"""Calls to an endpoint that are booked and sent together: a
+process that dies leaves as many booked at most.
+"""
 
 _NAME = re.compile(r"day-(\d{4}-\d{2}-\d{2})\.json")
 
@@ -53,8 +57,9 @@ class _Row:
 class DayAccount(Budget):
     """What has been spent since 00:00 UTC, by all runs that share a folder of answers.
 
-    The file of a day lies in that folder and stays. A process that dies has booked the calls of its last batch as
-    planned, up to `AT_ONCE`. Only runs that have a limit a day keep the account, so set one in the ini file of the project.
+    The file of a day lies in that folder and stays. A process that dies has booked the
+    calls of its last batch as planned, up to `AT_ONCE`. Only runs that have a limit a
+    day keep the account, so set one in the ini file of the project.
 
     Args:
         limits: Of one day.
@@ -64,7 +69,11 @@ class DayAccount(Budget):
     """
 
     def __init__(
-        self, limits: Limits, folder: Path, command: str, now: Callable[[], float] = time.time
+        self,
+        limits: Limits,
+        folder: Path,
+        command: str,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(limits, folder)
         self._folder = folder
@@ -78,7 +87,8 @@ class DayAccount(Budget):
         self._path = self._folder / f"day-{day}.json"
         spent = _read(self._path)
         self._rows = {
-            (each.model, each.command): _Row(each.calls, each.tokens, each.usd) for each in spent
+            (each.model, each.command): _Row(each.calls, each.tokens, each.usd)
+            for each in spent
         }
         self.calls = sum(each.calls for each in spent)
         self.tokens = math.fsum(each.tokens for each in spent)
@@ -220,7 +230,7 @@ def _read(path: Path) -> list[Spent]:
     except (OSError, ValueError, TypeError) as error:
         raise CacheError(
             f"what was spent on a day cannot be read from {str(path)!r}: {error}; if the file is damaged, remove it: then "
-            f"the day begins anew"
+            f"the day begins anew",
         ) from error
 
 

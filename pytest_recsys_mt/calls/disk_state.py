@@ -8,17 +8,22 @@ from pytest_recsys_mt.safety.files import written_whole
 
 
 class DiskState:
-    """A small file that the workers of a run share: who cannot write an answer says so to the others.
+    """A small file that the workers of a run share: who cannot write an answer says so
+    to the others.
 
-    It holds a byte while answers can be written. To empty it needs no room, so that a full disk takes that.
+    It holds a byte while answers can be written. To empty it needs no room, so that a
+    full disk takes that.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def begin(self) -> None:
-        """Make the file, if no worker has; an `OSError` if the disk takes not even that."""
-        # Two workers may both find none, and one of them may have failed by then: the other then finds out by itself.
+        """Make the file, if no worker has; an `OSError` if
+        the disk takes not even that.
+        """
+        # Two workers may both find none, and one of them may have failed by then: the
+        # other then finds out by itself.
         if not self._path.exists():
             with written_whole(self._path) as stream:
                 stream.write("1")

@@ -32,8 +32,10 @@ class Executor:
     Args:
         cache: The answers on disk.
         mode: What happens to a call without a cached answer.
-        run: Name of this run, shared by its workers: an answer made in it is fresh for all.
-        ask: How calls are sent; without it, the subject asks its recommender in this process.
+        run: Name of this run, shared by its workers: an answer made in it is fresh for
+            all.
+        ask: How calls are sent; without it, the subject asks its recommender in this
+            process.
         prices: The prices of the models; by default those of this package.
         budget: What the run may spend; None without limits.
         progress: Shows how far the calls are.
@@ -42,8 +44,10 @@ class Executor:
 
     Attributes:
         here: Whether calls are sent by this process, in the order given.
-        latest: When the latest batch of each recommender began that this process sent, in Unix seconds, by its name.
-        found: When the newest answer of each recommender was sent of those that were found on disk, by its name.
+        latest: When the latest batch of each recommender began that this process sent,
+            in Unix seconds, by its name.
+        found: When the newest answer of each recommender was sent of those that were
+            found on disk, by its name.
         shared: The recommenders that another process of this run asks, too.
         bill: What the calls of this process cost.
         notes: Sentences on answers that users should know of, each once.
@@ -122,18 +126,20 @@ class Executor:
     ) -> list[Answer]:
         """The answers to `calls`, in their order.
 
-        Equal calls are sent once, failed ones once more. A call that was not sent because a limit of the run is reached
-        has the answer ``{"unasked": reason}``. So has a call that was not sent because its answer could not be written
-        to disk. Calls are sent in the given order. All answers carry the time at which they were sent, ``asked``:
-        answers with the same time were sent together.
+        Equal calls are sent once, failed ones once more. A call that was not sent
+        because a limit of the run is reached has the answer ``{"unasked": reason}``. So
+        has a call that was not sent because its answer could not be written to disk.
+        Calls are sent in the given order. All answers carry the time at which they were
+        sent, ``asked``: answers with the same time were sent together.
 
         Args:
             subject: The recommender that answers.
             calls: Its calls.
-            since: Answers of earlier runs that were sent before this time, in Unix seconds, are ignored.
+            since: Answers of earlier runs that were sent before this time, in Unix
+                seconds, are ignored.
             ask: How these calls are sent, if not as all others.
-            then: What it returns is sent to the same subject as soon as there is room, within this batch if the
-                subject can take it.
+            then: What it returns is sent to the same subject as soon as there is room,
+                within this batch if the subject can take it.
 
         Raises:
             UnknownError: Within `only_known`, if an answer is missing.
@@ -166,7 +172,9 @@ class Executor:
         return {call.key: call for call in calls if call.key not in self._answers}
 
     def _looks_again(self, subject: Subject | None, waiting: dict[str, Call]) -> bool:
-        """Whether the scheduler wants answers to be looked for once more, before calls are sent."""
+        """Whether the scheduler wants answers to be looked for
+        once more, before calls are sent.
+        """
         decision = self._turns.scheduler.decide(subject, list(waiting.values()))
         return decision is Decision.LOOK_AGAIN
 
@@ -180,7 +188,8 @@ class Executor:
     ) -> str:
         """Send calls, and once more those that failed; returns why some were not sent."""
         with self._turns.alone(subject):
-            # Another worker may have sent the same calls while this one waited for the lock.
+            # Another worker may have sent the same calls while this one waited for the
+            # lock.
             if subject.durable:
                 self._take_from_cache(subject, waiting, since)
             calls = list(waiting.values())
@@ -191,22 +200,41 @@ class Executor:
             self._arrivals.settle_empty(subject, sent.calls)
         return sent_again.unasked or sent.unasked
 
-    def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
-        """The answers of a subject that asks another one, its `behind`: only that one's calls count."""
+    def _passed_on(
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        ask: Ask | None,
+    ) -> list[Answer]:
+        """The answers of a subject that asks another one, its
+        `behind`: only that one's calls count.
+        """
         waiting = self._without_answer(calls)
         sent_with_others = None if ask else subject
         if waiting and self._looks_again(sent_with_others, waiting):
             return self._passed_on(subject, calls, ask)
         unasked: dict[str, Answer] = {}
         if waiting:
-            unasked = self._send_uncounted(subject, list(waiting.values()), ask or ask_here)
+            unasked = self._send_uncounted(
+                subject,
+                list(waiting.values()),
+                ask or ask_here,
+            )
         no_answer: Answer = {"error": f"{subject.name} gave no answer"}
-        return [self._answers.get(call.key) or unasked.get(call.key, no_answer) for call in calls]
+        return [
+            self._answers.get(call.key) or unasked.get(call.key, no_answer)
+            for call in calls
+        ]
 
     def _send_uncounted(
-        self, subject: Subject, calls: Sequence[Call], ask: Ask
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        ask: Ask,
     ) -> dict[str, Answer]:
-        """Send calls that cost nothing by themselves; returns the answers of those that were not sent."""
+        """Send calls that cost nothing by themselves; returns the
+        answers of those that were not sent.
+        """
         sent_at = time.time()
         self.latest[subject.name] = sent_at
         unasked: dict[str, Answer] = {}
@@ -222,9 +250,13 @@ class Executor:
         return unasked
 
     def at_hand(
-        self, subject: Subject, calls: Sequence[Call], since: float | None = None
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        since: float | None = None,
     ) -> list[Answer]:
-        """The answers that cost nothing, in the order of `calls`; ``{}`` where the subject would have to be asked.
+        """The answers that cost nothing, in the order of `calls`; ``{}`` where the
+        subject would have to be asked.
 
         Those of earlier runs count if they were sent at `since` or later.
 
@@ -232,9 +264,15 @@ class Executor:
         """
         if not subject.durable:
             return self.execute(subject, calls)
-        cached = self._cache.answers([call.key for call in calls if call.key not in self._answers])
-        cached = {key: each for key, each in cached.items() if not self._is_older(each, since)}
-        return [self._answers.get(call.key) or cached.get(call.key) or {} for call in calls]
+        cached = self._cache.answers(
+            [call.key for call in calls if call.key not in self._answers],
+        )
+        cached = {
+            key: each for key, each in cached.items() if not self._is_older(each, since)
+        }
+        return [
+            self._answers.get(call.key) or cached.get(call.key) or {} for call in calls
+        ]
 
     def _is_older(self, answer: Answer, since: float | None) -> bool:
         """Whether an answer on disk is of an earlier run, and was sent before a time."""
@@ -247,16 +285,23 @@ class Executor:
         answer = self._answers.get(key)
         return answer is not None and answer.get("run") != self._run
 
-    def scheduled_by(self, scheduler: Scheduler) -> contextlib.AbstractContextManager[None]:
+    def scheduled_by(
+        self,
+        scheduler: Scheduler,
+    ) -> contextlib.AbstractContextManager[None]:
         """Within it, `scheduler` decides when `execute` sends calls."""
         return self._turns.decided_by(scheduler)
 
     def only_known(self) -> contextlib.AbstractContextManager[None]:
-        """Within it, `execute` sends nothing: it raises `UnknownError` if an answer is missing."""
+        """Within it, `execute` sends nothing: it raises
+        `UnknownError` if an answer is missing.
+        """
         return self.scheduled_by(OnlyKnown())
 
     def settles(self) -> bool:
-        """Wait for the batch that other tests share with this one; returns whether there was one."""
+        """Wait for the batch that other tests share with this
+        one; returns whether there was one.
+        """
         return self._turns.scheduler.settles()
 
     def beforehand(self) -> contextlib.AbstractContextManager[None]:
@@ -264,11 +309,15 @@ class Executor:
         return contextlib.nullcontext()
 
     def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
-        """Count calls that a difference of `what` would cause, if this only plans; returns whether it does."""
+        """Count calls that a difference of `what` would cause, if this only plans;
+        returns whether it does.
+        """
         return False
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:
-        """How many of `calls`, from the first, the limits of the run allow, even if none is cached."""
+        """How many of `calls`, from the first, the limits of
+        the run allow, even if none is cached.
+        """
         if self._budget is None or not calls or subject.behind is not None:
             return len(calls)
         with self._cache.lock("spent"):
@@ -276,11 +325,16 @@ class Executor:
         return self.bill.room(subject, calls)
 
     def keep_rest(self) -> str:
-        """Write what the disk did not take when it arrived; returns what became of it, empty if there was nothing."""
+        """Write what the disk did not take when it arrived; returns what became of it,
+        empty if there was nothing.
+        """
         return self._keeping.keep_rest()
 
     def _take_from_cache(
-        self, subject: Subject, waiting: dict[str, Call], since: float | None
+        self,
+        subject: Subject,
+        waiting: dict[str, Call],
+        since: float | None,
     ) -> None:
         """Move calls with a cached answer out of `waiting`."""
         cached = self._cache.answers(list(waiting))

@@ -1,4 +1,6 @@
-"""The errors that users' code raised in a run, each traceback once for all calls that raised it."""
+"""The errors that users' code raised in a run, each
+traceback once for all calls that raised it.
+"""
 
 import contextlib
 import hashlib
@@ -12,7 +14,9 @@ from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, RecsysError
 
 Told = dict[str, str]
-"""A failure in a test report: ``key``, ``model``, ``error``, ``asked``, ``traceback``, ``smallest``."""
+"""A failure in a test report: ``key``, ``model``, ``error``,
+``asked``, ``traceback``, ``smallest``.
+"""
 
 
 @dataclass
@@ -26,7 +30,8 @@ class Failure:
         asked: The call that raised it, in short; empty for code outside of calls.
         traceback: Of the first error.
         request: That of the call that raised it.
-        smallest: The smallest request that raises it, in words and code; empty until it is found.
+        smallest: The smallest request that raises it, in words and code; empty until it
+            is found.
         calls: How many calls failed.
         users: The users of their requests.
     """
@@ -61,7 +66,9 @@ class Failure:
 
 
 def key_of(model: str, answer: Answer) -> str:
-    """The same for all answers of a recommender that failed at the same lines with one kind of error."""
+    """The same for all answers of a recommender that failed at
+    the same lines with one kind of error.
+    """
     kind = answer.get("error", "").partition(":")[0]
     traceback = answer.get("traceback", "").splitlines()
     places = [line for line in traceback if line.startswith('  File "')]
@@ -77,7 +84,9 @@ class Failures:
         self._by_error: dict[tuple[str, str], Failure] = {}
 
     def add(self, model: str, answer: Answer, call: Call | None = None) -> None:
-        """Record a failed answer, if it has a traceback; code outside a call has no `call`."""
+        """Record a failed answer, if it has a traceback;
+        code outside a call has no `call`.
+        """
         error = answer.get("error", "")
         traceback = answer.get("traceback")
         if not traceback:
@@ -95,7 +104,9 @@ class Failures:
 
     @contextlib.contextmanager
     def outside_calls(self, model: str, what: str) -> Iterator[None]:
-        """Record what users' code raises inside, outside of any call, and raise it as an `OwnCodeError`."""
+        """Record what users' code raises inside, outside of any
+        call, and raise it as an `OwnCodeError`.
+        """
         try:
             yield
         except (NotApplicable, RecsysError):
@@ -108,10 +119,16 @@ class Failures:
     def named_in(self, text: str, model: str) -> list[Failure]:
         """The failures whose error occurs in the text of a test, each once.
 
-        Equal errors of other recommenders than `model` are left out, unless the text names these.
+        Equal errors of other recommenders than `model` are left out, unless the text
+        names these.
         """
-        # Several errors may belong to one failure: other words at the same lines of code.
-        by_key = {each.key: each for (_, error), each in self._by_error.items() if error in text}
+        # Several errors may belong to one failure: other words at the same lines of
+        # code.
+        by_key = {
+            each.key: each
+            for (_, error), each in self._by_error.items()
+            if error in text
+        }
         named = list(by_key.values())
         of_model = [each for each in named if each.model == model or each.model in text]
         return of_model or named

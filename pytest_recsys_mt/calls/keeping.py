@@ -16,7 +16,8 @@ SHORT = "memory is short"
 
 
 class Keeping:
-    """Writes answers to disk, holds those that it does not take, and remembers whether all that can be stored is there.
+    """Writes answers to disk, holds those that it does not take, and remembers whether
+    all that can be stored is there.
 
     Once an answer could not be written, no more are paid for, by any worker of the run.
 
@@ -25,9 +26,12 @@ class Keeping:
         run: Name of the run, which its workers share.
 
     Attributes:
-        any_storable: Whether an answer was found on disk, or arrived and can be stored there.
-        any_missing: Whether a call has no answer that can be stored: it failed, or was not sent.
-        held: Answers that are not on disk yet, with their calls and the names of their subjects.
+        any_storable: Whether an answer was found on disk, or arrived and can be stored
+            there.
+        any_missing: Whether a call has no answer that can be stored: it failed, or was
+            not sent.
+        held: Answers that are not on disk yet, with their calls and the names of their
+            subjects.
     """
 
     def __init__(self, cache: AnswerCache, run: str) -> None:
@@ -53,7 +57,8 @@ class Keeping:
         """Write the answers to disk; returns which could not be written, and why."""
         for call, answer in answers:
             is_storable = "error" not in answer
-            # A search for the smallest example asks much that fails; no status needs it.
+            # A search for the smallest example asks much that fails; no status needs
+            # it.
             if call.purpose not in BESIDE:
                 self.any_storable |= is_storable
                 self.any_missing |= not is_storable
@@ -63,7 +68,9 @@ class Keeping:
         return self._refuse(subject, reason) if reason else ""
 
     def hold(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
-        """Hold answers that memory was too short to write; returns which are held, and why."""
+        """Hold answers that memory was too short to write;
+        returns which are held, and why.
+        """
         known = {call.key for _, call, _ in self.held}
         for call, answer in answers:
             if "error" not in answer and call.key not in known:
@@ -71,7 +78,9 @@ class Keeping:
         return self._refuse(subject, SHORT)
 
     def keep_rest(self) -> str:
-        """Write at the end what the disk did not take before; returns what became of it in words, empty if nothing was held."""
+        """Write at the end what the disk did not take before; returns what became of it
+        in words, empty if nothing was held.
+        """
         held_before = len(self.held)
         if held_before == 0:
             return ""
@@ -83,7 +92,9 @@ class Keeping:
         return f"{written} that the disk did not take at first {verb} stored now"
 
     def refusal(self, subject: Subject) -> str:
-        """Why no answer of `subject` can be written to disk: no further answer is paid for."""
+        """Why no answer of `subject` can be written to
+        disk: no further answer is paid for.
+        """
         if not subject.durable:
             return ""
         reason = self._refused or self._cache.unwritable
@@ -94,7 +105,9 @@ class Keeping:
         return f"answers cannot be kept: {reason}"
 
     def _refuse(self, subject: Subject, reason: str) -> str:
-        """Let nothing more be sent; returns how many answers of a recommender are not on disk, and why."""
+        """Let nothing more be sent; returns how many answers of a
+        recommender are not on disk, and why.
+        """
         self._refused = reason
         if self._disk is not None:
             self._disk.fail()
@@ -103,7 +116,9 @@ class Keeping:
         return f"{answers} of {subject.name} {verb} kept for this run only: {reason}"
 
     def _write_held(self) -> str:
-        """Write what is held, in one transaction or as far as the disk takes it; returns why some is left."""
+        """Write what is held, in one transaction or as far as the disk takes it;
+        returns why some is left.
+        """
         if not self.held:
             return ""
         try:
@@ -116,7 +131,9 @@ class Keeping:
         return ""
 
     def _write_some(self) -> str:
-        """Write what is held one by one, until the disk is full; returns why some is left."""
+        """Write what is held one by one, until the disk is
+        full; returns why some is left.
+        """
         try:
             while self.held:
                 _, call, answer = self.held[0]
@@ -144,12 +161,12 @@ def missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
     if host is not None:
         lines.append(
             f"  (searched for answers from {host}; if the recording used another address, set "
-            f"OPENAI_BASE_URL to that address)"
+            f"OPENAI_BASE_URL to that address)",
         )
     return MissingAnswerError(
         f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "
         f"nothing; record them once with --recsys-mode=auto and the same options:\n"
-        + "\n".join(lines)
+        + "\n".join(lines),
     )
 
 

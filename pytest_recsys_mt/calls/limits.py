@@ -20,7 +20,8 @@ class Limits:
         calls: Most calls.
         tokens: Most tokens, of prompts and answers together.
         usd: Most USD.
-        every_price: Whether all that is sent must have a known price; else what has none counts as free.
+        every_price: Whether all that is sent must have a known price; else what has
+            none counts as free.
     """
 
     calls: int | None = None
@@ -35,7 +36,9 @@ class Limits:
 def lower(one: Limits, other: Limits) -> Limits:
     """Limits that hold what both hold."""
     usd = _lower_limit(one.usd, other.usd)
-    needs_prices = any(limits.usd is not None and limits.every_price for limits in (one, other))
+    needs_prices = any(
+        limits.usd is not None and limits.every_price for limits in (one, other)
+    )
     return Limits(
         calls=_lower_limit(one.calls, other.calls),
         tokens=_lower_limit(one.tokens, other.tokens),
@@ -58,8 +61,9 @@ def _lower_limit(one: Number | None, other: Number | None) -> Number | None:
 class Budget:
     """What a run has spent of its limits.
 
-    The account is a small file that all workers of a run share. The worker that holds the lock of
-    the calls opens it, spends, and closes it. Answers from the cache cost nothing.
+    The account is a small file that all workers of a run share. The worker that holds
+    the lock of the calls opens it, spends, and closes it. Answers from the cache cost
+    nothing.
 
     Args:
         limits: What the run may spend.
@@ -68,9 +72,11 @@ class Budget:
     Attributes:
         limits: What the run may spend.
         calls: Calls that were sent, also those that failed.
-        tokens: Their tokens, as reported or expected; infinity if there is no upper bound.
+        tokens: Their tokens, as reported or expected; infinity if there is no upper
+            bound.
         usd: Their cost, like their tokens.
-        at_once: Most calls to an endpoint that are booked together; None for all that the limits leave room for.
+        at_once: Most calls to an endpoint that are booked together; None for all that
+            the limits leave room for.
     """
 
     at_once: int | None = None
@@ -87,17 +93,21 @@ class Budget:
         """Read what the other workers have spent."""
         require_own(self._path)
         try:
-            self.calls, self.tokens, self.usd = json.loads(self._path.read_text(encoding="utf-8"))
+            self.calls, self.tokens, self.usd = json.loads(
+                self._path.read_text(encoding="utf-8"),
+            )
         except FileNotFoundError:
             return
         except (OSError, ValueError, TypeError) as error:
             raise CacheError(
                 f"what this run has spent cannot be read from {str(self._path)!r}: {error}; start it "
-                f"again, its answers are kept"
+                f"again, its answers are kept",
             ) from error
 
     def close(self) -> None:
-        """Write the spending for the other workers; if this fails, this worker spends no more."""
+        """Write the spending for the other workers; if this
+        fails, this worker spends no more.
+        """
         try:
             with written_whole(self._path) as stream:
                 json.dump(self._written(), stream)
@@ -112,7 +122,8 @@ class Budget:
         return [self.calls, self.tokens, self.usd]
 
     def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
-        """Write calls of a model as spent before they are sent: a process that dies with them paid for them.
+        """Write calls of a model as spent before they are sent: a process that dies
+        with them paid for them.
 
         Args:
             expected: The tokens and the USD that each call may take.
@@ -132,7 +143,9 @@ class Budget:
 
     @property
     def reached(self) -> str:
-        """The limit that is reached, in the words of its option; empty if none is reached."""
+        """The limit that is reached, in the words of its
+        option; empty if none is reached.
+        """
         if self._write_error:
             return self._write_error
         for name in ("calls", "tokens", "usd"):
@@ -146,10 +159,11 @@ class Budget:
         return f"{typed(f'max-{name}')}={limit} is reached"
 
     def room(self, expected: Iterable[tuple[float, float]]) -> int:
-        """How many of the next calls may be sent at once; at least 1 while no limit is reached.
+        """How many of the next calls may be sent at once; at least 1 while no limit is
+        reached.
 
-        Calls are sent in batches whose calls together take at most what is left. So tokens and cost cannot run far
-        beyond their limits before the next check.
+        Calls are sent in batches whose calls together take at most what is left. So
+        tokens and cost cannot run far beyond their limits before the next check.
 
         Args:
             expected: The tokens and the USD that each call may take, in their order.
@@ -162,7 +176,8 @@ class Budget:
         for call_tokens, call_usd in expected:
             tokens += call_tokens
             usd += call_usd
-            # The first call is sent in any case: no limit is reached yet, and a batch of none would not end.
+            # The first call is sent in any case: no limit is reached yet, and a batch
+            # of none would not end.
             if room and self._exceeds(self.calls + room + 1, tokens, usd):
                 break
             room += 1

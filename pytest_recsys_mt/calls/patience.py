@@ -1,4 +1,6 @@
-"""Limits the time of one call of users' own code, and what it may do to the streams and limits of the process."""
+"""Limits the time of one call of users' own code, and what it may
+do to the streams and limits of the process.
+"""
 
 import contextlib
 import ctypes
@@ -19,7 +21,9 @@ except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
 HANGS = 3
-"""After this many calls in a row without an answer in time, a recommender is asked no more."""
+"""After this many calls in a row without an answer in
+time, a recommender is asked no more.
+"""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,9 +36,10 @@ class NoAnswerError(RecommenderError):
 class Patience:
     """Makes calls, each with a time limit.
 
-    Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends at the next line of
-    Python that it reaches, or with the process. A call that holds the interpreter's lock, as compiled code can, cannot
-    be abandoned. Without a limit, each call is made in its caller's thread.
+    Python cannot end a thread. So a call that hangs is abandoned in its own thread. The
+    thread ends at the next line of Python that it reaches, or with the process. A call
+    that holds the interpreter's lock, as compiled code can, cannot be abandoned.
+    Without a limit, each call is made in its caller's thread.
 
     Args:
         seconds: The limit of each call; None for no limit.
@@ -47,14 +52,16 @@ class Patience:
         self._last_hang: TracebackType | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `function` returns; a `NoAnswerError` if it takes too long, or earlier calls did."""
+        """What `function` returns; a `NoAnswerError` if it
+        takes too long, or earlier calls did.
+        """
         try:
             with unharmed():
                 return self._call(function, *args, **kwargs)
         except _leaves_a_test_out() as error:
             raise RecommenderError(
                 f"it ended the test ({type(error).__name__}: {error}), which only a test may; what it cannot answer is "
-                f"raised as pytest_recsys_mt.NotApplicable"
+                f"raised as pytest_recsys_mt.NotApplicable",
             ) from error
 
     def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -81,12 +88,17 @@ class _AbandonedError(BaseException):
 
 
 class _CallThread:
-    """A thread that makes one call after another, so that thread-local data stay in one thread."""
+    """A thread that makes one call after another, so that
+    thread-local data stay in one thread.
+    """
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(
-            target=_make_calls, args=(self._waiting,), name="recsys-mt", daemon=True
+            target=_make_calls,
+            args=(self._waiting,),
+            name="recsys-mt",
+            daemon=True,
         )
         self._thread.start()
         # None ends the thread, which must not keep this object alive.
@@ -133,7 +145,9 @@ def _make_calls(calls: SimpleQueue[Callable[[], None] | None]) -> None:
 
 
 class _Unclosable:
-    """A stream of the process that cannot be closed: pytest reads from it what was captured."""
+    """A stream of the process that cannot be closed:
+    pytest reads from it what was captured.
+    """
 
     def __init__(self, stream: Any, name: str) -> None:
         self._stream = stream
@@ -144,16 +158,17 @@ class _Unclosable:
 
     def close(self) -> None:
         raise ValueError(
-            f"{self._name} belongs to the whole run, so a recommender may not close it"
+            f"{self._name} belongs to the whole run, so a recommender may not close it",
         )
 
 
 @contextlib.contextmanager
 def unharmed() -> Iterator[None]:
-    """Within it the standard streams cannot be closed; after it, they and the limits on open files and on recursion are as
-    before.
+    """Within it the standard streams cannot be closed; after it, they and the limits on
+    open files and on recursion are as before.
 
-    Only in the main thread: pytest exchanges the streams there, and another thread would put back old ones.
+    Only in the main thread: pytest exchanges the streams there, and another thread
+    would put back old ones.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -177,7 +192,8 @@ def unharmed() -> Iterator[None]:
 
 
 def _leaves_a_test_out() -> tuple[type[BaseException], ...]:
-    """The exceptions that leave a test out: by them a recommender could excuse itself from a promise that it breaks.
+    """The exceptions that leave a test out: by them a recommender could excuse itself
+    from a promise that it breaks.
 
     `pytest.fail` is none of them: by it pytest-timeout ends a call that hangs.
     """

@@ -1,4 +1,6 @@
-"""Prices of tokens, in the product and in files of users. A missing price is unknown, not zero."""
+"""Prices of tokens, in the product and in files of users.
+A missing price is unknown, not zero.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.safety.errors import PriceError
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, toml_of
+from pytest_recsys_mt.safety.files import (
+    MOST_DATA,
+    content_of,
+    failing_as,
+    look_alike,
+    toml_of,
+)
 
 HOST = "api.openai.com"
-"""The host whose prices come with this package; other hosts have other prices for a model."""
+"""The host whose prices come with this package; other
+hosts have other prices for a model.
+"""
 
 _TOKENS = 1_000_000
 
@@ -30,7 +40,8 @@ class Price:
         output: Of answers.
         date: Since when, or of which day, the price is known; empty if unknown.
         source: Where it was read; empty if unknown.
-        cached_input: Of the tokens of prompts that come from the provider's cache; None if unknown.
+        cached_input: Of the tokens of prompts that come from the provider's cache; None
+            if unknown.
     """
 
     input: float
@@ -45,14 +56,19 @@ class Price:
         return not self.input and not self.output
 
     def usd(
-        self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
+        self,
+        prompt_tokens: float,
+        completion_tokens: float,
+        cached_tokens: float = 0,
     ) -> float:
         """The cost of these tokens; the cached ones are among those of prompts.
 
         They cost as any other if they have no price of their own.
         """
         cached_input = self.input if self.cached_input is None else self.cached_input
-        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached_input
+        prompts = (
+            prompt_tokens - cached_tokens
+        ) * self.input + cached_tokens * cached_input
         completions = completion_tokens * self.output
         return (prompts + completions) / _TOKENS
 
@@ -62,7 +78,9 @@ FREE = Price(0.0, 0.0)
 
 
 class Prices:
-    """Prices by model; the user's `own`, by the spec of a recommender or the name of a model, come first."""
+    """Prices by model; the user's `own`, by the spec of a
+    recommender or the name of a model, come first.
+    """
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = dict(own or {})
@@ -71,7 +89,9 @@ class Prices:
 
     @classmethod
     def load(cls, paths: Iterable[Path]) -> Prices:
-        """The prices that come with this package, and those of files of the user's, of which a later one counts."""
+        """The prices that come with this package, and those of files of the user's, of
+        which a later one counts.
+        """
         own: dict[str, Price] = {}
         for path in paths:
             own.update(prices_of(path))
@@ -80,8 +100,9 @@ class Prices:
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
 
-        The user's prices are looked up by the spec, by the spec without its parameters, and by the
-        name of the model. Models in this process are free: built-in recommenders and ``hf:``.
+        The user's prices are looked up by the spec, by the spec without its parameters,
+        and by the name of the model. Models in this process are free: built-in
+        recommenders and ``hf:``.
         """
         from pytest_recsys_mt.recommenders import NAMES
 
@@ -111,7 +132,7 @@ def text_of(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise PriceError(
-            f"the price file {str(path)!r} cannot be read: it is not UTF-8 text; {remedy}"
+            f"the price file {str(path)!r} cannot be read: it is not UTF-8 text; {remedy}",
         ) from error
 
 
@@ -135,7 +156,7 @@ def _price(table: Any, name: str, where: str) -> Price:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
             f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
-            f'you like): ["{name}"] input = 2.5, output = 10; got {repr(table)[:200]}'
+            f'you like): ["{name}"] input = 2.5, output = 10; got {repr(table)[:200]}',
         )
     cached_input = table.get("cached_input")
     return Price(
@@ -157,7 +178,9 @@ def _is_price(table: Any) -> bool:
 
 
 def _is_amount(value: object) -> bool:
-    """Whether a value is a price in USD; `1e9` and more is a slip, as are infinity and NaN."""
+    """Whether a value is a price in USD; `1e9` and more
+    is a slip, as are infinity and NaN.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < 1e9
@@ -174,7 +197,8 @@ _TEXT_MODES = ("chat", "completion", "responses")
 
 
 def prices_of(path: Path) -> dict[str, Price]:
-    """The prices in a file: LiteLLM's ``model_prices_and_context_window.json``, or a TOML file of ours.
+    """The prices in a file: LiteLLM's ``model_prices_and_context_window.json``, or a
+    TOML file of ours.
 
     LiteLLM's have no date, and get the day on which the file was changed last.
     """
@@ -188,16 +212,21 @@ def prices_of(path: Path) -> dict[str, Price]:
 
 def _litellm_prices(text: str, path: Path) -> dict[str, Price]:
     try:
-        models = json.loads(text, parse_float=Decimal)  # 7.5e-08 * 10**6 is 0.075 only in decimals
+        models = json.loads(
+            text,
+            parse_float=Decimal,
+        )  # 7.5e-08 * 10**6 is 0.075 only in decimals
     except (ValueError, RecursionError) as error:
-        raise PriceError(f"the price file {str(path)!r} is not JSON: {error}") from error
+        raise PriceError(
+            f"the price file {str(path)!r} is not JSON: {error}",
+        ) from error
     if not isinstance(models, dict):
         models = {}
     entries = [entry for entry in models.values() if isinstance(entry, dict)]
     if not any("input_cost_per_token" in entry for entry in entries):
         raise PriceError(
             f"{str(path)!r} has no 'input_cost_per_token' of any model, so it is not LiteLLM's "
-            f"model_prices_and_context_window.json; give that file, or a TOML file of prices"
+            f"model_prices_and_context_window.json; give that file, or a TOML file of prices",
         )
     prices: dict[str, Price] = {}
     for name, entry in models.items():
@@ -210,8 +239,8 @@ def _litellm_prices(text: str, path: Path) -> dict[str, Price]:
 def _litellm_price(entry: Any, file: str) -> Price | None:
     """The price in an entry of LiteLLM's file, or None if it is unknown.
 
-    An entry whose prices are all zero may be of a free model, or of one whose price nobody has
-    looked up; so its price counts as unknown.
+    An entry whose prices are all zero may be of a free model, or of one whose price
+    nobody has looked up; so its price counts as unknown.
     """
     if not isinstance(entry, dict) or entry.get("mode") not in _TEXT_MODES:
         return None

@@ -12,13 +12,17 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.safety.sanitize import one_line
 
 LONGEST_NAME = 40
-"""Characters of a phase that are shown; the end of a name tells it from others, so its middle is left out."""
+"""Characters of a phase that are shown; the end of a name tells
+it from others, so its middle is left out.
+"""
 
 WINDOW = 30.0
 """Seconds that count: an endpoint may become slower or faster."""
 
 LEAST = 50
-"""So many answers count, even if they took longer: fewer say little about the next ones."""
+"""So many answers count, even if they took longer:
+fewer say little about the next ones.
+"""
 
 
 class Rate:
@@ -26,7 +30,8 @@ class Rate:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # When the answers that count arrived, behind the time from which they are counted.
+        # When the answers that count arrived, behind the time from which they are
+        # counted.
         self._times = deque([clock()])
 
     def add(self) -> None:
@@ -129,7 +134,9 @@ class Progress:
             self._phases[-1].detail = one_line(detail)
 
     def at_most(self, calls: float | None, usd: float | None, why: str) -> None:
-        """Show how much of an upper bound is used, ``planned`` or ``allowed``; of several, of the smallest."""
+        """Show how much of an upper bound is used, ``planned`` or ``allowed``; of
+        several, of the smallest.
+        """
         most_calls = math.inf if calls is None else calls
         most_usd = math.inf if usd is None else usd
         self._calls_bound = min(self._calls_bound, _Bound(most_calls, why))
@@ -142,7 +149,9 @@ class Progress:
 
     @contextlib.contextmanager
     def batch(self, model: str, calls: int) -> Iterator[None]:
-        """Count `calls` calls to a recommender, which are sent inside, in the current phase."""
+        """Count `calls` calls to a recommender, which are
+        sent inside, in the current phase.
+        """
         with contextlib.nullcontext() if self._phases else self.doing(""):
             self._rate = Rate(self._clock)
             self._model = one_line(model)
@@ -202,7 +211,9 @@ class Progress:
         return _without_empty(figures)
 
     def _spent_of_bound(self) -> str:
-        """The cost, or without any the calls, and how much they may be; empty if neither says anything."""
+        """The cost, or without any the calls, and how much they
+        may be; empty if neither says anything.
+        """
         is_usd_bound = 0 < self._usd_bound.limit < math.inf
         if self._usd is not None and (self._usd or is_usd_bound):
             spent = f"spent {dollars(self._usd)}"
@@ -215,7 +226,9 @@ class Progress:
 
 
 def line(standings: Sequence[Standing]) -> str:
-    """How far the processes are, as one line, the most important first: a narrow terminal cuts the end."""
+    """How far the processes are, as one line, the most
+    important first: a narrow terminal cuts the end.
+    """
     if not standings:
         return ""
     elapsed = _minutes(max(standing.seconds for standing in standings))

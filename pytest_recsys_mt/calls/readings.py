@@ -1,4 +1,6 @@
-"""What was read in text answers: how well a model keeps to the form in which it is asked to answer."""
+"""What was read in text answers: how well a model keeps to
+the form in which it is asked to answer.
+"""
 
 from collections import Counter
 from collections.abc import Collection
@@ -9,9 +11,10 @@ from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 Reading = dict[str, Any]
-"""What was read in one answer, as plain data, as test reports carry it: the number of its ``entries`` by their kind,
-whether it is ``ambiguous``, and of an unread one the beginning of its ``text``, ``how`` it was read, and ``takes_json``
-if the model could have been asked for JSON.
+"""What was read in one answer, as plain data, as test reports carry it: the number of
+its ``entries`` by their kind, whether it is ``ambiguous``, and of an unread one the
+beginning of its ``text``, ``how`` it was read, and ``takes_json`` if the model could
+have been asked for JSON.
 """
 
 LONGEST = 1_000
@@ -33,7 +36,8 @@ class Readings:
         *,
         takes_json: bool = False,
     ) -> None:
-        """Keep what was read in an answer, if it is a text; items that were `hidden` from the model count as offered.
+        """Keep what was read in an answer, if it is a text; items that were `hidden`
+        from the model count as offered.
 
         `takes_json` is that of the recommender's `Subject`.
         """

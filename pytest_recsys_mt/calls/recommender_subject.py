@@ -5,7 +5,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation, refusing_titles
+from pytest_recsys_mt.calls.answer import (
+    Answer,
+    failure,
+    plain_recommendation,
+    refusing_titles,
+)
 from pytest_recsys_mt.calls.call import Call, Content, Part, key_of
 from pytest_recsys_mt.calls.contract import RECOMMEND
 from pytest_recsys_mt.calls.patience import Patience
@@ -22,12 +27,17 @@ class RecommenderSubject(Subject):
     Args:
         recommender: The object that is asked.
         name: Its name in reports and in the record.
-        fixture: The fixture that gave it, if several fixtures may give objects of one name; else empty.
+        fixture: The fixture that gave it, if several fixtures may give objects of one
+            name; else empty.
         timeout: Most seconds for one call of a method; None for no limit.
     """
 
     def __init__(
-        self, recommender: Recommender, name: str, fixture: str = "", timeout: float | None = None
+        self,
+        recommender: Recommender,
+        name: str,
+        fixture: str = "",
+        timeout: float | None = None,
     ) -> None:
         super().__init__(name)
         self._patience = Patience(timeout)
@@ -53,7 +63,9 @@ class RecommenderSubject(Subject):
         self.reads_latest = abilities.latest_read_by(recommender)
         fingerprint = abilities.fingerprint_of(recommender)
         self.durable = fingerprint is not None
-        self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
+        self.fingerprint = (
+            key_of({"fingerprint": fingerprint}) if self.durable else None
+        )
         identity = self._identity_in_key()
         identity["fingerprint"] = fingerprint
         identity["seed"] = seed
@@ -83,9 +95,11 @@ class RecommenderSubject(Subject):
         return Call(key_of(content), content, request)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls as one batch; if that fails, one by one, so that each fails alone.
+        """Send the calls as one batch; if that fails, one by one, so that each fails
+        alone.
 
-        A recommender with a `recommend_each` does both itself, and yields answers as they arrive.
+        A recommender with a `recommend_each` does both itself, and yields answers as
+        they arrive.
         """
         requests = [call.request for call in calls if call.request is not None]
         recommend_each = abilities.method_of(self._recommender, "recommend_each")
@@ -103,7 +117,9 @@ class RecommenderSubject(Subject):
         returned = self._patience.call(self._recommender.recommend, requests)
         recommendations = RECOMMEND.held(returned, len(requests))
         pairs = zip(recommendations, requests, strict=False)
-        return [_plain_answer(recommendation, request) for recommendation, request in pairs]
+        return [
+            _plain_answer(recommendation, request) for recommendation, request in pairs
+        ]
 
 
 def _plain_answer(recommendation: Recommendation, request: Request) -> Answer:
@@ -111,7 +127,9 @@ def _plain_answer(recommendation: Recommendation, request: Request) -> Answer:
 
 
 def _defined(kind: type) -> str:
-    """The file and the name of a class; empty for one of this package, which answers for many recommenders."""
+    """The file and the name of a class; empty for one of this
+    package, which answers for many recommenders.
+    """
     if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
         return ""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)

@@ -29,7 +29,8 @@ class Scheduler(Protocol):
     """Decides when calls without an answer are sent."""
 
     def decide(self, subject: Subject | None, calls: Sequence[Call]) -> Decision:
-        """Whether the executor sends calls, or looks for their answers again; may wait until those have arrived.
+        """Whether the executor sends calls, or looks for their answers again; may wait
+        until those have arrived.
 
         Args:
             subject: Their subject; None if they cannot be sent with others.
@@ -38,7 +39,9 @@ class Scheduler(Protocol):
         ...
 
     def settles(self) -> bool:
-        """Wait until nothing else is asked; returns whether there was anything to wait for."""
+        """Wait until nothing else is asked; returns whether
+        there was anything to wait for.
+        """
         ...
 
 
@@ -67,7 +70,8 @@ class OnlyKnown:
 
 
 class Turns:
-    """Knows who decides when calls are sent, and lets one worker of the run at a time send them.
+    """Knows who decides when calls are sent, and lets one worker of the run at a time
+    send them.
 
     Args:
         cache: The answers on disk, whose folder has the locks.
@@ -104,12 +108,16 @@ class Turns:
 
     @contextlib.contextmanager
     def alone(self, subject: Subject) -> Iterator[None]:
-        """Within it, no other worker of the run sends calls that this one may send, or spends its budget."""
+        """Within it, no other worker of the run sends calls that
+        this one may send, or spends its budget.
+        """
         budget = self._budget
         with contextlib.ExitStack() as stack:
             if budget is not None or subject.durable:
                 lock = subject.name if budget is None else "spent"
-                with self._progress.doing(f"waits for another process that asks {subject.name}"):
+                with self._progress.doing(
+                    f"waits for another process that asks {subject.name}",
+                ):
                     stack.enter_context(self._cache.lock(lock))
             if subject.durable:
                 self._keeping.begin()

@@ -7,7 +7,9 @@ from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.safety.errors import RecommenderError
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
-"""Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest skips or ends."""
+"""Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by
+which pytest skips or ends.
+"""
 
 Asked = TypeVar("Asked")
 
@@ -21,10 +23,12 @@ def as_they_arrive(
     """The answers as they arrive; an error fails those that have not arrived.
 
     Args:
-        ask: Yields positions and answers; the answer is None for an attempt that is made once more.
+        ask: Yields positions and answers; the answer is None for an attempt that is
+            made once more.
         asked: What is sent.
         plain: Takes a position and what arrived for it; returns it as plain data.
-        unanswered: The positions without an answer, which the caller may add to; by default those of `asked`.
+        unanswered: The positions without an answer, which the caller may add to; by
+            default those of `asked`.
     """
     if unanswered is None:
         unanswered = set(range(len(asked)))
@@ -42,7 +46,8 @@ def as_they_arrive(
 
 
 def together_or_apart(
-    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+    ask: Callable[[Sequence[Asked]], list[Answer]],
+    asked: Sequence[Asked],
 ) -> Iterator[list[tuple[int, Answer]]]:
     """Send all as one batch; if that fails, one by one, so that each fails alone."""
     answers = _answers_or_none(ask, asked)
@@ -56,9 +61,12 @@ def together_or_apart(
 
 
 def _answers_or_none(
-    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+    ask: Callable[[Sequence[Asked]], list[Answer]],
+    asked: Sequence[Asked],
 ) -> list[Answer] | None:
-    """The answers of a batch; None if it failed and holds several, of which others may succeed."""
+    """The answers of a batch; None if it failed and holds
+    several, of which others may succeed.
+    """
     try:
         return ask(asked)
     except FAILURES as error:

@@ -9,13 +9,17 @@ from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.subject import Subject
 
 interrupted = threading.Event()
-"""Set by a signal to stop. Whatever catches the exception that it raises, no more calls are sent."""
+"""Set by a signal to stop. Whatever catches the exception
+that it raises, no more calls are sent.
+"""
 
 _UNREADABLE = "no answer came that could be read"
 
 
 class Stopping:
-    """Knows when a limit is reached, the disk takes no more, or the run that began this worker is gone."""
+    """Knows when a limit is reached, the disk takes no more, or
+    the run that began this worker is gone.
+    """
 
     def __init__(self, bill: Bill, keeping: Keeping) -> None:
         self._bill = bill
@@ -40,17 +44,23 @@ class Stopping:
         return self._keeping.refusal(subject) or self._bill.reached
 
     def final(self, subject: Subject) -> str:
-        """As `reason`, with the most common failure, once the calls in flight have ended."""
+        """As `reason`, with the most common failure, once
+        the calls in flight have ended.
+        """
         stopped = self.reason(subject)
         if not stopped:
             return ""
         # All calls that are not sent share one reason.
         if subject.name not in self._final_by_subject:
-            self._final_by_subject[subject.name] = stopped + self._common_failure(subject)
+            self._final_by_subject[subject.name] = stopped + self._common_failure(
+                subject,
+            )
         return self._final_by_subject[subject.name]
 
     def _common_failure(self, subject: Subject) -> str:
-        """Why calls of `subject` failed, if most of them did; it goes behind the reason to stop."""
+        """Why calls of `subject` failed, if most of them did;
+        it goes behind the reason to stop.
+        """
         reasons = self._reasons_by_subject.get(subject.name, [])
         failed = [reason for reason in reasons if reason]
         if 2 * len(failed) <= len(reasons):

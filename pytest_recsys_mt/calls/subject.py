@@ -1,4 +1,6 @@
-"""The base class of a recommender under test: its questions, how they are sent, its answers."""
+"""The base class of a recommender under test: its
+questions, how they are sent, its answers.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from typing import Any
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommendation, Request
+from pytest_recsys_mt.requests import (
+    Aspect,
+    Entry,
+    Message,
+    Promised,
+    Recommendation,
+    Request,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable
 
 DECLARED = (
@@ -30,7 +39,9 @@ DECLARED = (
 
 
 class Difference(IntEnum):
-    """Whether two answers to one request differed, and whether a verdict reports it; the largest value counts."""
+    """Whether two answers to one request differed, and whether a verdict reports it;
+    the largest value counts.
+    """
 
     NONE = 0
     UNREPORTED = 1
@@ -45,24 +56,32 @@ class Subject:
         deterministic: Whether it declares that it always gives the same answer.
         seeded: Whether it declares that the same seed gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
-        ignores: The parts of a request that it declares not to read; known once it is fitted.
+        ignores: The parts of a request that it declares not to read; known once it is
+            fitted.
         promises: What it promises in addition; see `requests.Promised`.
-        reads_latest: How many of a history's latest items it declares to read at most; None without a limit.
+        reads_latest: How many of a history's latest items it declares to read at most;
+            None without a limit.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
-        waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
-            asked over the network.
+        waits: Whether asking it takes long beside running a test: a text model, or a
+            recommender that is asked over the network.
         streams: Whether calls can be added while others are in flight.
-        takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
+        takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema,
+            and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
-        defined: Where users define its class, as file and name; empty if it is none of theirs.
+        defined: Where users define its class, as file and name; empty if it is none of
+            theirs.
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
-        behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
-        earlier_difference: Whether two answers to one request differed in an earlier test, whatever it declares.
+        behind: The subject that it asks in turn, whose calls alone count; None if it
+            sends its calls itself.
+        earlier_difference: Whether two answers to one request differed in an earlier
+            test, whatever it declares.
         new_difference: The same for this test: it counts from the next test on.
-        longer: The keys of calls that it answered with more items than it was asked for, in no text.
-        differed: The users of whose requests two answers differed, if no verdict is about that.
+        longer: The keys of calls that it answered with more items than it was asked
+            for, in no text.
+        differed: The users of whose requests two answers differed, if no verdict is
+            about that.
     """
 
     deterministic = False
@@ -101,7 +120,9 @@ class Subject:
         return ()
 
     def hidden(self, request: Request) -> frozenset[str]:
-        """Ids of the items that the user of `request` has and of which the recommender is not told."""
+        """Ids of the items that the user of `request` has and
+        of which the recommender is not told.
+        """
         return frozenset()
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -109,22 +130,28 @@ class Subject:
         raise NotImplementedError
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """The tokens of a call's prompt, by the recommender's own tokenizer; None without one."""
+        """The tokens of a call's prompt, by the recommender's
+        own tokenizer; None without one.
+        """
         return None
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
-        """The request body for a Chat Completions endpoint; None for a model without one."""
+        """The request body for a Chat Completions
+        endpoint; None for a model without one.
+        """
         return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls; yields (position, answer), those that arrived together in one list.
+        """Send the calls; yields (position, answer), those that arrived together in one
+        list.
 
         Before the answer of a call, `LOST` may come for it any number of times.
         """
         raise NotImplementedError
 
     def also(self, calls: Sequence[Call]) -> bool:
-        """Send these calls too, within the `ask` that is being read, which numbers them on.
+        """Send these calls too, within the `ask` that is being read, which numbers them
+        on.
 
         Returns:
             Whether it can.
@@ -140,7 +167,9 @@ class Subject:
         return False
 
     def in_flight(self) -> Sequence[int]:
-        """The positions of the calls that may have been paid for, although `ask` yielded no answer."""
+        """The positions of the calls that may have been paid
+        for, although `ask` yielded no answer.
+        """
         return ()
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
@@ -156,7 +185,8 @@ class Subject:
         seen = frozenset(request.seen)
         entries: list[Entry] = []
         for text, kind, item in answer.get("entries", ()):
-            # The recommender may have classified its entries only by what the request shows.
+            # The recommender may have classified its entries only by what the request
+            # shows.
             is_seen = kind == "candidate" and item in seen
             entries.append(Entry(text, "history" if is_seen else kind, item))
         return Recommendation(
@@ -170,7 +200,8 @@ class Subject:
 
 
 class Wrapped(Subject):
-    """A subject around another one, which it is like in everything that it does not say itself.
+    """A subject around another one, which it is like in everything that it does not say
+    itself.
 
     Attributes:
         origin: The other one.

@@ -35,7 +35,8 @@ class TextSubject(Subject):
     Args:
         recommender: The model with its prompt template and its parser.
         name: Its name in reports and in the record.
-        fixture: The fixture that gave it, if several fixtures may give objects of one name; else empty.
+        fixture: The fixture that gave it, if several fixtures may give objects of one
+            name; else empty.
         timeout: Most seconds for one call of a method; None for no limit.
 
     Attributes:
@@ -59,14 +60,16 @@ class TextSubject(Subject):
         self.seeded = abilities.declares(model, "seeded")
         self.promises = abilities.promises_of(model)
         self.streams = abilities.method_of(model, "also") is not None
-        # A user's own model may take a schema too, but its spec has no parameter for it.
+        # A user's own model may take a schema too, but its spec has no parameter for
+        # it.
         is_built_in = getattr(model, "answer", "") == "generate"
         self.takes_json = is_built_in and abilities.declares(model, "takes_schema")
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._patience = Patience(timeout)
         self._seed = 0
-        # Of the batch in flight: the positions without an answer, and the number of its calls.
+        # Of the batch in flight: the positions without an answer, and the number of its
+        # calls.
         self._unanswered: set[int] = set()
         self._batch_size = 0
         self._identity = abilities.identity_in_key(model, name, fixture)
@@ -101,7 +104,9 @@ class TextSubject(Subject):
         return Call(key, content, request, prompt)
 
     def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
-        """The call for a test's own prompt; its seed follows from the run's seed and the call."""
+        """The call for a test's own prompt; its seed follows
+        from the run's seed and the call.
+        """
         seed = call_seed(self._seed, prompt.messages, replicate)
         seeded = replace(prompt, seed=seed)
         messages = plain_messages(seeded.messages)
@@ -109,9 +114,15 @@ class TextSubject(Subject):
         return Call(key_of(content), content, request=None, prompt=seeded)
 
     def _content(
-        self, prompt: Prompt, messages: list[list[str]], replicate: int, repeat: bool
+        self,
+        prompt: Prompt,
+        messages: list[list[str]],
+        replicate: int,
+        repeat: bool,
     ) -> dict[str, Any]:
-        """All that the answer to a prompt may depend on; what the prompt does not set is left out."""
+        """All that the answer to a prompt may depend on; what
+        the prompt does not set is left out.
+        """
         content = {
             "schema": SCHEMA,
             "model": self._identity,
@@ -173,7 +184,9 @@ class TextSubject(Subject):
             return _timed(together_or_apart(self._complete, prompts))
         self._unanswered = set(range(len(calls)))
         self._batch_size = len(calls)
-        return _timed(as_they_arrive(complete_each, prompts, _plain_or_lost, self._unanswered))
+        return _timed(
+            as_they_arrive(complete_each, prompts, _plain_or_lost, self._unanswered),
+        )
 
     def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
         returned = self._patience.call(self.model.complete, prompts)
@@ -196,24 +209,30 @@ def _prompts(calls: Sequence[Call]) -> list[Prompt]:
 
 @lru_cache(maxsize=256)
 def _version(*names: str | None) -> str | None:
-    """The version of a model in one line, of the names that an endpoint reports; None if it reports none."""
+    """The version of a model in one line, of the names that an
+    endpoint reports; None if it reports none.
+    """
     reported = [one_line(name) for name in names if name]
     return " ".join(reported) or None
 
 
 _OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")
-"""What differs between the calls of one question; in canonical JSON it stands behind the rest."""
+"""What differs between the calls of one question; in
+canonical JSON it stands behind the rest.
+"""
 
 
 def _question_key(question: Question, content: Mapping[str, Any]) -> str:
     """`key_of` of the content, where what all calls of a question share is hashed once.
 
-    The digest of the shared beginning is kept with the question, without the closing brace; each
-    call copies it and adds its own fields.
+    The digest of the shared beginning is kept with the question, without the closing
+    brace; each call copies it and adds its own fields.
     """
     shared_digest = question.begun.get("key")
     if shared_digest is None:
-        shared = {name: value for name, value in content.items() if name not in _OF_ONE_CALL}
+        shared = {
+            name: value for name, value in content.items() if name not in _OF_ONE_CALL
+        }
         shared_text = canonical(shared)
         shared_digest = hashlib.sha256(shared_text[:-1].encode())
         question.begun["key"] = shared_digest
@@ -223,8 +242,12 @@ def _question_key(question: Question, content: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _timed(arrivals: Iterator[list[tuple[int, Answer]]]) -> Iterator[list[tuple[int, Answer]]]:
-    """Give each answer the seconds that it took: as the model says, else a share of those of its batch."""
+def _timed(
+    arrivals: Iterator[list[tuple[int, Answer]]],
+) -> Iterator[list[tuple[int, Answer]]]:
+    """Give each answer the seconds that it took: as the model
+    says, else a share of those of its batch.
+    """
     began = time.perf_counter()
     for arrived in arrivals:
         share = (time.perf_counter() - began) / max(1, len(arrived))

@@ -13,7 +13,8 @@ from pytest_recsys_mt.safety.errors import LimitReachedError, NotApplicable
 
 
 class Texts:
-    """Sends prompts to a text model through the cache, the limits and the counts of the run.
+    """Sends prompts to a text model through the cache, the limits and the counts of the
+    run.
 
     Args:
         subject: The model.
@@ -24,7 +25,12 @@ class Texts:
         NotApplicable: If the subject reads no text.
     """
 
-    def __init__(self, subject: Subject, executor: Executor, purpose: Purpose = "question") -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        executor: Executor,
+        purpose: Purpose = "question",
+    ) -> None:
         if not isinstance(subject, TextSubject):
             raise NotApplicable(f"needs a text model, and {subject.name} reads no text")
         self._subject = subject
@@ -43,12 +49,16 @@ class Texts:
 
     @property
     def scores_choices(self) -> bool:
-        """Whether the model answers a prompt with choices by scoring them instead of writing."""
+        """Whether the model answers a prompt with choices by
+        scoring them instead of writing.
+        """
         return declares(self._subject.model, "scores_choices")
 
     @property
     def takes_schema(self) -> bool:
-        """Whether the model answers in the `schema` of a prompt, as far as its endpoint does."""
+        """Whether the model answers in the `schema` of a
+        prompt, as far as its endpoint does.
+        """
         return declares(self._subject.model, "takes_schema")
 
     @property
@@ -57,24 +67,29 @@ class Texts:
         return declares(self._subject.model, "reads_images")
 
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
-        """The completions, one per prompt, in their order; all prompts are sent as one batch.
+        """The completions, one per prompt, in their order; all prompts are sent as one
+        batch.
 
-        Each call gets a seed from the run's seed, the messages and the replicate, instead of the
-        prompt's own seed. Equal prompts of one replicate are sent once.
+        Each call gets a seed from the run's seed, the messages and the replicate,
+        instead of the prompt's own seed. Equal prompts of one replicate are sent once.
 
         Args:
             *prompts: The prompts.
-            replicate: Number of the call: the same prompts with another number are asked anew.
+            replicate: Number of the call: the same prompts with another number are
+                asked anew.
 
         Returns:
             The completions; a failed call has an `error` and no text.
 
         Raises:
             NotApplicable: If a message has images and the model does not see them.
-            LimitReachedError: If a prompt was not sent because a limit of the run is reached.
+            LimitReachedError: If a prompt was not sent because a limit of the run is
+                reached.
         """
         if not self.reads_images and any(map(_has_images, prompts)):
-            raise NotApplicable(f"needs a model that reads images, and {self.name} reads none")
+            raise NotApplicable(
+                f"needs a model that reads images, and {self.name} reads none",
+            )
         calls = [
             replace(self._subject.prompt_call(prompt, replicate), purpose=self._purpose)
             for prompt in prompts

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.calls.subject import Subject
 
 CHARACTERS = 4
-"""Characters of English per token, by the rule of thumb of OpenAI's help pages. A character outside ASCII takes at most
-as many tokens as UTF-8 has bytes for it, since byte-level tokenizers split no further.
+"""Characters of English per token, by the rule of thumb of OpenAI's help pages. A
+character outside ASCII takes at most as many tokens as UTF-8 has bytes for it, since
+byte-level tokenizers split no further.
 """
 
 PER_MESSAGE = 4
 """Approximate number of tokens that a chat format adds to each message."""
 
 PER_IMAGE = 765
-"""Approximate number of tokens of an image: the count in OpenAI's documentation for an image of
-1024 x 1024 pixels shown to GPT-4o in high detail. Other models and sizes differ several times over.
+"""Approximate number of tokens of an image: the count in OpenAI's documentation for an
+image of 1024 x 1024 pixels shown to GPT-4o in high detail. Other models and sizes
+differ several times over.
 """
 
 
@@ -32,7 +34,8 @@ class Most(NamedTuple):
     Attributes:
         prompt: Tokens of its prompt; 0 without one.
         output: The most tokens of its answer.
-        is_bound: Whether the model sets the limit of its answers, so that the numbers are an upper bound.
+        is_bound: Whether the model sets the limit of its answers, so that the numbers
+            are an upper bound.
     """
 
     prompt: int
@@ -58,7 +61,9 @@ def _of_text(text: str) -> int:
 
 
 def is_thrifty(call: Call, answer: Answer) -> bool:
-    """Whether a usage has less than a hundredth of its prompt's tokens, as no tokenizer has, or none for its text."""
+    """Whether a usage has less than a hundredth of its prompt's tokens, as no tokenizer
+    has, or none for its text.
+    """
     prompt_tokens, completion_tokens, _ = _reported(answer)
     if call.prompt is None:
         return False
@@ -70,27 +75,35 @@ def is_thrifty(call: Call, answer: Answer) -> bool:
 
 
 def filled(subject: Subject, call: Call, answer: Answer) -> list[int] | None:
-    """The usage of a thrifty answer, see `is_thrifty`, with at least the tokens that were planned.
+    """The usage of a thrifty answer, see `is_thrifty`, with at least the tokens that
+    were planned.
 
     Returns:
-        The larger of the planned and the reported tokens; None if nothing more than planned was
-        reported: such a usage counts as unknown, and so as planned.
+        The larger of the planned and the reported tokens; None if nothing more than
+        planned was reported: such a usage counts as unknown, and so as planned.
     """
     prompt_tokens, completion_tokens, parts = _reported(answer)
     planned = most(subject, call, answer)
     if prompt_tokens <= planned.prompt and completion_tokens <= planned.output:
         return None
-    return [max(prompt_tokens, planned.prompt), max(completion_tokens, planned.output), *parts]
+    return [
+        max(prompt_tokens, planned.prompt),
+        max(completion_tokens, planned.output),
+        *parts,
+    ]
 
 
 def _reported(answer: Answer) -> tuple[int, int, list[int]]:
-    """The reported tokens of the prompt, of the answer, and of their parts if there are any."""
+    """The reported tokens of the prompt, of the answer,
+    and of their parts if there are any.
+    """
     prompt_tokens, completion_tokens, *parts = answer.get("usage") or [0, 0]
     return prompt_tokens, completion_tokens, parts
 
 
 def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
-    """The tokens of a call's prompt, and whether they were counted rather than estimated.
+    """The tokens of a call's prompt, and whether they were counted rather than
+    estimated.
 
     A call without a prompt has none.
     """
@@ -103,7 +116,9 @@ def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
 
 
 def most_output(call: Call) -> int | None:
-    """The most tokens that the answer to a call may have; None if its model names no limit."""
+    """The most tokens that the answer to a call may have;
+    None if its model names no limit.
+    """
     if call.prompt is None:
         return 0
     sampling = call.content["model"].get("sampling")
@@ -116,7 +131,8 @@ def most_output(call: Call) -> int | None:
 def most(subject: Subject, call: Call, answer: Answer | None = None) -> Most:
     """The most tokens of a call: those of its prompt, and the limit of its answer.
 
-    The answer, if it is there, may exceed the limit. Without a prompt, the tokens are unknown.
+    The answer, if it is there, may exceed the limit. Without a prompt, the tokens are
+    unknown.
     """
     prompt, _ = prompt_tokens(subject, call)
     limit = most_output(call)

@@ -1,4 +1,5 @@
-"""The command `recsys-mt`: first files of a project, answers, batches, reports, comments, nights, questions, faults.
+"""The command `recsys-mt`: first files of a project, answers, batches, reports,
+comments, nights, questions, faults.
 
 A command imports heavy modules only when it runs.
 """
@@ -20,8 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
-        not run, 141 if nobody reads its output to the end, as a shell has it.
+        0 for success, 1 if lines of a file were refused or a promise broke, 2 if the
+        command could not run, 141 if nobody reads its output to the end, as a shell has
+        it.
     """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -32,13 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:
-            print(f"recsys-mt: {str(error.filename)!r}: {error.strerror}", file=sys.stderr)
+            print(
+                f"recsys-mt: {str(error.filename)!r}: {error.strerror}",
+                file=sys.stderr,
+            )
             return 2
         # The interpreter flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return UNREAD
-        print(f"recsys-mt: the output cannot be written: {error.strerror}", file=sys.stderr)
+        print(
+            f"recsys-mt: the output cannot be written: {error.strerror}",
+            file=sys.stderr,
+        )
         return 2
 
 

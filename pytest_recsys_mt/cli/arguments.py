@@ -15,11 +15,20 @@ Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 SECTIONS = {
     "a project:": ("init", "prompts", "mutate", "parity"),
-    "kept runs and their records:": ("runs", "compare", "view", "report", "monitor", "comment"),
+    "kept runs and their records:": (
+        "runs",
+        "compare",
+        "view",
+        "report",
+        "monitor",
+        "comment",
+    ),
     "answers on this machine:": ("cache", "batch"),
     "benchmarks and papers:": ("leaderboard", "paper", "answers"),
 }
-"""The commands by what they are for, in the order of the help; others, as those of installed packages, end the last section."""
+"""The commands by what they are for, in the order of the help; others, as those of
+installed packages, end the last section.
+"""
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -42,10 +51,13 @@ class _Parser(argparse.ArgumentParser):
 
         from pytest_recsys_mt.safety.errors import abridged
 
-        typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
+        typed = re.search(
+            r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)",
+            message,
+        )
         if typed is not None:
             known = dict(
-                reversed([*_known(self)])
+                reversed([*_known(self)]),
             )  # of equal words that of the outer command counts
             word = typed[1] or typed[2]
             near = difflib.get_close_matches(word, known, 1)
@@ -59,7 +71,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    """The words that a command and those below it know, each with what is to be typed for it."""
+    """The words that a command and those below it know,
+    each with what is to be typed for it.
+    """
     for action in parser._actions:
         for word in (*action.option_strings, *map(str, action.choices or ())):
             yield word, word
@@ -67,12 +81,22 @@ def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             for below in action.choices.values():
                 for word, typed in _known(below):
                     # What a command below is called by is typed after that one.
-                    yield word, typed if typed.startswith("recsys-mt") else f"{below.prog} {typed}"
+                    yield (
+                        word,
+                        typed
+                        if typed.startswith("recsys-mt")
+                        else f"{below.prog} {typed}",
+                    )
 
 
 class _Version(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version, and stop")
+        super().__init__(
+            option_strings,
+            dest,
+            nargs=0,
+            help="print the version, and stop",
+        )
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
@@ -111,7 +135,12 @@ def _record(text: str) -> Path:
 
 
 def _command(
-    group: Any, name: str, run: Command, help: str, *arguments: Argument, **further: Any
+    group: Any,
+    name: str,
+    run: Command,
+    help: str,
+    *arguments: Argument,
+    **further: Any,
 ) -> None:
     added = group.add_parser(name, help=help, **further)
     for names, how in arguments:
@@ -136,7 +165,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _of_packages(groups: Any) -> None:
-    """Add the commands of installed packages; one that cannot be loaded is left out, and named."""
+    """Add the commands of installed packages; one that
+    cannot be loaded is left out, and named.
+    """
     import sys
 
     for point in entry_points(COMMANDS):
@@ -171,13 +202,20 @@ def _answers_kept(groups: Any) -> None:
     from pytest_recsys_mt.calls import commands as calls
 
     folder = _argument(
-        "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help="folder of the answers, as --recsys-cache",
     )
     model = _argument(
-        "--model", metavar="PATTERN", help="only answers of models of this name: gpt-4o*"
+        "--model",
+        metavar="PATTERN",
+        help="only answers of models of this name: gpt-4o*",
     )
     replace = _argument(
-        "--replace", action="store_true", help="replace another answer in the cache"
+        "--replace",
+        action="store_true",
+        help="replace another answer in the cache",
     )
     cache = groups.add_parser("cache", help="move, count and remove answers")
     actions = cache.add_subparsers(metavar="COMMAND", required=True)
@@ -190,7 +228,13 @@ def _answers_kept(groups: Any) -> None:
         folder, replace, _argument("files", type=Path, nargs="+", metavar="FILE"),
     )  # fmt: skip
     _command(actions, "stats", calls.stats, "what the cache holds, by model", folder)
-    _command(actions, "spent", calls.spent, "what runs spent, by day, model and command", folder)
+    _command(
+        actions,
+        "spent",
+        calls.spent,
+        "what runs spent, by day, model and command",
+        folder,
+    )
     _command(
         actions, "prune", calls.prune,
         "remove answers: those that match both --model and --not-in, and refused rows",
@@ -211,14 +255,15 @@ def _answers_kept(groups: Any) -> None:
 
 def _reports(groups: Any) -> None:
     kept = groups.add_parser(
-        "runs", help="list the kept runs, and make one the baseline of later ones"
+        "runs",
+        help="list the kept runs, and make one the baseline of later ones",
     )
     kept.set_defaults(command=commands.runs, parser=kept)
     _command(
         kept.add_subparsers(metavar="COMMAND"), "accept", commands.accept,
         "compare later runs that are given --recsys-baseline with this one",
         _argument(
-            "number", type=_count, nargs="?", metavar="N", help="of the run (default: the latest)"
+            "number", type=_count, nargs="?", metavar="N", help="of the run (default: the latest)",
         ),
     )  # fmt: skip
     _command(
@@ -333,7 +378,9 @@ def _projects(groups: Any) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 10^18")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from 0 to 10^18",
+        )
     return int(text)
 
 
@@ -341,7 +388,7 @@ def _comment_name(text: str) -> str:
     # It stands inside a comment of HTML, which it must not end.
     if not text.replace("_", "").isalnum():
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a word of letters, digits and _, such as nightly"
+            f"{text!r} is not a word of letters, digits and _, such as nightly",
         )
     return text
 
@@ -353,6 +400,6 @@ def _alpha(text: str) -> float:
         alpha = 0.0
     if not 0 < alpha <= 0.5:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a chance above 0 and up to 0.5, such as 0.05"
+            f"{text!r} is not a chance above 0 and up to 0.5, such as 0.05",
         )
     return alpha

@@ -68,7 +68,11 @@ def paper(given: argparse.Namespace) -> None:
 
     if given.table and given.figure:
         given.parser.error("give --table or --figure, not both")
-    name = f"figure-{given.figure}" if given.figure else given.table and f"table-{given.table}"
+    name = (
+        f"figure-{given.figure}"
+        if given.figure
+        else given.table and f"table-{given.table}"
+    )
     write_tables(given.suite, given.records, given.output, name)
 
 
@@ -83,11 +87,13 @@ def prompts(given: argparse.Namespace) -> None:
         return
     output: Path = expanded(given.output)
     if output.is_file():
-        raise DataError(f"{str(output)!r} exists, and may hold texts of yours; name a new file")
+        raise DataError(
+            f"{str(output)!r} exists, and may hold texts of yours; name a new file",
+        )
     with written_or(DataError, output, 0o644) as file:
         file.write(content)
     print(
-        f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
+        f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}",
     )
 
 
@@ -110,7 +116,10 @@ def init(given: argparse.Namespace) -> None:
 
     folder: Path = expanded(given.folder)
     spec = "itemknn" if given.model is None else given.model
-    print(*lines(begin(spec, given.data, given.ci, folder), folder, given.model), sep="\n")
+    print(
+        *lines(begin(spec, given.data, given.ci, folder), folder, given.model),
+        sep="\n",
+    )
 
 
 def monitor(given: argparse.Namespace) -> int:

@@ -1,5 +1,6 @@
-"""Packed files: one alone (``.gz``, ``.bz2``, ``.xz``, ``.zst``, or a ``.zip`` with one member) is read as it is, and
-an untrusted zip archive is unpacked, where what is unsafe in it is refused by name.
+"""Packed files: one alone (``.gz``, ``.bz2``, ``.xz``, ``.zst``, or a ``.zip`` with one
+member) is read as it is, and an untrusted zip archive is unpacked, where what is unsafe
+in it is refused by name.
 """
 
 import bz2
@@ -23,26 +24,39 @@ from pytest_recsys_mt.safety.errors import DataError
 class Limits:
     """What an archive may unpack to."""
 
-    total: int = 8 << 30  # bytes of all members; the largest official set has about 3 GB
+    total: int = (
+        8 << 30
+    )  # bytes of all members; the largest official set has about 3 GB
     ratio: float = 200.0  # unpacked per packed byte, of a member and of the whole; text has about 5
-    grace: int = 1 << 20  # bytes below which no ratio applies: repeated text packs very well
+    grace: int = (
+        1 << 20
+    )  # bytes below which no ratio applies: repeated text packs very well
     members: int = 10_000
 
     def most(self, packed: int) -> int:
-        """The most bytes that so many may unpack to; more is an attack on the memory or the disk."""
+        """The most bytes that so many may unpack to; more is
+        an attack on the memory or the disk.
+        """
         return min(self.total, self.grace + int(self.ratio * packed))
 
 
 LIMITS = Limits()
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+_DAMAGE = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    RuntimeError,
+)
 
 
 def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
     """Unpack a zip file into an empty folder.
 
     Raises:
-        DataError: If the archive is unsafe, encrypted, truncated or of another format; the text
-            names the member. Members unpacked before stay in `target`.
+        DataError: If the archive is unsafe, encrypted, truncated or of another format;
+            the text names the member. Members unpacked before stay in `target`.
     """
     at = ""
     try:
@@ -54,11 +68,15 @@ def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
     except (*_DAMAGE, struct.error, LookupError, ValueError) as problem:
         raise DataError(
             f"archive {str(archive)!r}{at} is no sound zip file, or cut off ({problem}); delete it and get "
-            f"it again"
+            f"it again",
         ) from problem
 
 
-def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits) -> None:
+def _require_safe(
+    archive: Path,
+    members: list[zipfile.ZipInfo],
+    limits: Limits,
+) -> None:
     """Refuse the first member that is unsafe, or that makes the whole too large."""
     total = 0
     seen: set[str] = set()
@@ -75,7 +93,9 @@ def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits)
         elif total > most:
             reason = "the archive unpacks to more than its size allows: a zip bomb"
         if reason:
-            raise DataError(f"archive {str(archive)!r}, member {info.filename!r}: {reason}")
+            raise DataError(
+                f"archive {str(archive)!r}, member {info.filename!r}: {reason}",
+            )
         seen.add(info.filename)
 
 
@@ -108,11 +128,13 @@ def _zip_member(path: Path) -> IO[bytes]:
         names = ", ".join(repr(info.filename) for info in members[:5])
         raise DataError(
             f"{str(path)!r} holds {len(members)} files ({names}) where one is needed; unpack it and give "
-            f"the path of the folder"
+            f"the path of the folder",
         )
     reason = _unsafe(members[0], LIMITS)
     if reason:
-        raise DataError(f"archive {str(path)!r}, member {members[0].filename!r}: {reason}")
+        raise DataError(
+            f"archive {str(path)!r}, member {members[0].filename!r}: {reason}",
+        )
     return archive.open(members[0])
 
 
@@ -122,7 +144,7 @@ def _zstandard(path: Path) -> IO[bytes]:
     except ImportError as error:
         raise DataError(
             f"{str(path)!r}: Zstandard needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or unpack the "
-            f"file with: zstd -d {path.name}"
+            f"file with: zstd -d {path.name}",
         ) from error
     return io.BufferedReader(CompressedInputStream(OSFile(str(path)), "zstd"))
 
@@ -137,7 +159,9 @@ _OPEN: Mapping[str, Callable[[Path], Any]] = {
 
 
 def suffix(path: Path) -> str:
-    """The ending of a file's name in lower case, without that of its packing: ``.csv`` of ``a.csv.gz``."""
+    """The ending of a file's name in lower case, without that
+    of its packing: ``.csv`` of ``a.csv.gz``.
+    """
     if path.suffix.lower() not in _OPEN:
         return path.suffix.lower()
     return path.with_suffix("").suffix.lower() or ".csv"
@@ -152,7 +176,9 @@ def stem(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The content of a file, unpacked; DataError if it cannot be read, or is damaged or cut off."""
+    """The content of a file, unpacked; DataError if it
+    cannot be read, or is damaged or cut off.
+    """
     if not path.is_file():
         why = "it is a pipe or a device" if path.exists() else "there is no such file"
         raise DataError(f"{str(path)!r} cannot be read: {why}")
@@ -162,7 +188,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield stream
     except _DAMAGE as problem:
         raise DataError(
-            f"{str(path)!r}: the file is damaged or cut off ({problem}); get it again"
+            f"{str(path)!r}: the file is damaged or cut off ({problem}); get it again",
         ) from problem
 
 

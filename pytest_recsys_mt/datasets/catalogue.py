@@ -1,4 +1,6 @@
-"""The items of a catalogue, from its table: titles, years, and attributes with one value or several."""
+"""The items of a catalogue, from its table: titles, years,
+and attributes with one value or several.
+"""
 
 import contextlib
 import html
@@ -23,7 +25,9 @@ LISTS = ("genres", "directors", "cast", "tags", "categories", "authors")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""
 _NO_YEAR = frozenset({"", "0", "0.0", "NULL", "None", "nan"})
 _YEAR = re.compile(r"^(\d{1,4})(?:\.0+)?$|^(\d{4})\D|\D(\d{4})$")
-"""The whole text (``1995``, ``1995.0``), its beginning (``1995-10-30``) or its end (``30-Oct-1995``)."""
+"""The whole text (``1995``, ``1995.0``), its beginning
+(``1995-10-30``) or its end (``30-Oct-1995``).
+"""
 _YEAR_BEHIND = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
 _NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
 _MARKUP = re.compile(r"<[^>]*>")
@@ -32,7 +36,11 @@ MAX_TAGS = 10
 
 
 def catalogue_of(
-    paths: Sequence[Path], part: Part, folder: Path, told: Told, seen: Rows
+    paths: Sequence[Path],
+    part: Part,
+    folder: Path,
+    told: Told,
+    seen: Rows,
 ) -> dict[str, Item]:
     """The items of some files, by id.
 
@@ -40,12 +48,13 @@ def catalogue_of(
         paths: The files, all of one kind.
         part: What their columns mean.
         folder: The folder that holds them.
-        told: Called with each note, such as on items that have interactions but no row here: they are named by
-            their ids.
+        told: Called with each note, such as on items that have interactions but no row
+            here: they are named by their ids.
         seen: The interactions.
 
     Raises:
-        DataError: If a file is wrong, or if most items with interactions have no row, so that the ids do not match.
+        DataError: If a file is wrong, or if most items with interactions have no row,
+            so that the ids do not match.
     """
     seen_ids = sorted(map(str, seen.frame["item"].unique()))
     is_json = suffix(paths[0]) in json_lines.SUFFIXES
@@ -69,7 +78,7 @@ def _report_unread_years(frame: pd.DataFrame, told: Told) -> None:
     is_unread = written.map(_year).isna() & ~written.map(str).isin(_NO_YEAR)
     if is_unread.any():
         told(
-            f"{int(is_unread.sum()):,} years are not read, the first is {written[is_unread].iloc[0]!r}"
+            f"{int(is_unread.sum()):,} years are not read, the first is {written[is_unread].iloc[0]!r}",
         )
 
 
@@ -82,7 +91,12 @@ def _refuse_wrong_flags(rows: Rows, part: Part) -> None:
     )
 
 
-def _items_of(frame: pd.DataFrame, part: Part, folder: Path, told: Told) -> dict[str, Item]:
+def _items_of(
+    frame: pd.DataFrame,
+    part: Part,
+    folder: Path,
+    told: Told,
+) -> dict[str, Item]:
     """The items of a table's rows, by id."""
     undeclared = frame.drop(columns=list(part.lists), errors="ignore")
     dividers = {**_dividers(undeclared, told), **part.lists}
@@ -100,18 +114,22 @@ def _items_of(frame: pd.DataFrame, part: Part, folder: Path, told: Told) -> dict
 
 
 def _report_missing(
-    missing: Sequence[str], seen_ids: Sequence[str], rows: Rows, seen: Rows, told: Told
+    missing: Sequence[str],
+    seen_ids: Sequence[str],
+    rows: Rows,
+    seen: Rows,
+    told: Told,
 ) -> None:
     """Report items with interactions and without a row; DataError if these are most."""
     if 2 * len(missing) > len(seen_ids):
         raise DataError(
             f"{str(rows.path)!r}: of {len(seen_ids):,} items with interactions {len(missing):,} are not in the "
-            f"catalogue, the first is {missing[0]!r}; are its ids those of {str(seen.path)!r}?"
+            f"catalogue, the first is {missing[0]!r}; are its ids those of {str(seen.path)!r}?",
         )
     if missing:
         told(
             f"of {len(seen_ids):,} items {len(missing):,} are not in {rows.path.name}, so that their ids stand for "
-            f"their titles (the first is {missing[0]!r})"
+            f"their titles (the first is {missing[0]!r})",
         )
 
 
@@ -120,20 +138,26 @@ def _item_without_row(key: str, part: Part) -> Item:
 
 
 def _title_or_id(title: str, key: str, part: Part) -> str:
-    """The title, or in its place the id; Amazon's ids mean nothing to a reader, so an empty title stays empty."""
+    """The title, or in its place the id; Amazon's ids mean nothing to a reader, so an
+    empty title stays empty.
+    """
     if title or part.markup:
         return title
     return key
 
 
 def _dividers(frame: pd.DataFrame, told: Told) -> dict[str, str]:
-    """What stands between several values, by the attributes of `LISTS` that the table has as texts."""
+    """What stands between several values, by the attributes
+    of `LISTS` that the table has as texts.
+    """
     dividers = {}
     for name in LISTS:
         if name not in frame or not frame[name].map(_is_text).all():
             continue
         texts = frame[name].str
-        present = [divider for divider in "|;," if texts.contains(divider, regex=False).any()]
+        present = [
+            divider for divider in "|;," if texts.contains(divider, regex=False).any()
+        ]
         dividers[name] = present[0] if present else "|"
         if dividers[name] == "," and not texts.startswith("[").any():
             told(f"several {name} of an item are divided at commas")
@@ -144,7 +168,12 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def item_of(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], folder: Path) -> Item:
+def item_of(
+    row: Mapping[str, Any],
+    part: Part,
+    dividers: Mapping[str, str],
+    folder: Path,
+) -> Item:
     """The item of a row.
 
     Args:
@@ -167,7 +196,9 @@ def item_of(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], fol
     if part.markup and "getTime" in title:
         title = ""
     kept_if_empty = (*part.lists, *part.flags)
-    attributes = {name: value for name, value in cells.items() if value or name in kept_if_empty}
+    attributes = {
+        name: value for name, value in cells.items() if value or name in kept_if_empty
+    }
     return Item(key, _title_or_id(title, key, part), year, attributes)
 
 
@@ -180,7 +211,11 @@ def _year(written: object) -> int | None:
 
 
 def _value(
-    name: str, value: Any, part: Part, dividers: Mapping[str, str], folder: Path
+    name: str,
+    value: Any,
+    part: Part,
+    dividers: Mapping[str, str],
+    folder: Path,
 ) -> str | tuple[str, ...]:
     """The value of an attribute, cleaned; empty if there is none."""
     is_list = name in LISTS or name in dividers
@@ -203,13 +238,19 @@ def _value(
 
 
 def _values(name: str, listed: Iterable[Any], part: Part) -> str | tuple[str, ...]:
-    """The texts of a list, as JSON and Parquet hold them; a description is one text, and of pictures the first counts."""
-    values = [value.get("name") if isinstance(value, dict) else value for value in listed]
+    """The texts of a list, as JSON and Parquet hold them; a description is one text,
+    and of pictures the first counts.
+    """
+    values = [
+        value.get("name") if isinstance(value, dict) else value for value in listed
+    ]
     if values and isinstance(values[0], list | tuple):
         values = list(values[0])  # the first of several paths of categories counts
     texts = [value for value in values if isinstance(value, str)]
     if name == "categories" and part.markup:
-        texts = [text for text in texts if "<" not in text]  # a piece of a page, not a category
+        texts = [
+            text for text in texts if "<" not in text
+        ]  # a piece of a page, not a category
     cleaned = known_genres(_text(text, part) for text in texts)
     if name == "description":
         return " ".join(cleaned)
@@ -225,17 +266,25 @@ def _text(text: str, part: Part) -> str:
 
 
 def named_by_ids(rows: Rows, told: Told) -> dict[str, Item]:
-    """The items of interactions without a catalogue, named by their ids, with a note on it."""
+    """The items of interactions without a catalogue,
+    named by their ids, with a note on it.
+    """
     told(
         f"no catalogue stands beside {rows.path.name}, so that a language model reads ids in place of titles; "
-        f"{stem(rows.path)}.items.csv with the columns id and title gives it titles"
+        f"{stem(rows.path)}.items.csv with the columns id and title gives it titles",
     )
     ids = sorted(map(str, rows.frame["item"].unique()))
     return {key: Item(key, key) for key in ids}
 
 
-def with_tags(items: Mapping[str, Item], part: Part | None, folder: Path) -> Mapping[str, Item]:
-    """A catalogue with the tags that users gave most often, if the folder has a table of them."""
+def with_tags(
+    items: Mapping[str, Item],
+    part: Part | None,
+    folder: Path,
+) -> Mapping[str, Item]:
+    """A catalogue with the tags that users gave most often,
+    if the folder has a table of them.
+    """
     if part is None:
         return items
     paths = part.paths(folder)
@@ -254,7 +303,8 @@ def with_tags(items: Mapping[str, Item], part: Part | None, folder: Path) -> Map
 def split_title(text: str) -> tuple[str, int | None]:
     """A title and its year: ``"Matrix, The (1999)"`` is ``("Matrix, The", 1999)``.
 
-    The article stays at its place in the file. Of a span of years ("(1983-1987)"), the first counts.
+    The article stays at its place in the file. Of a span of years ("(1983-1987)"), the
+    first counts.
     """
     match = _YEAR_BEHIND.search(text)
     if match is None:
@@ -276,7 +326,8 @@ def known_genres(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """The `MAX_TAGS` tags given most often to each item, in lower case, equally frequent ones by name.
+    """The `MAX_TAGS` tags given most often to each item, in lower case, equally
+    frequent ones by name.
 
     There is one row per tag that a user gave, with the columns item and tag.
     """

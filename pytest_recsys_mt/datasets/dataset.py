@@ -1,4 +1,6 @@
-"""The dataset: a catalogue, interactions, a rating scale, and the neighbours of an item, which the same users have."""
+"""The dataset: a catalogue, interactions, a rating scale, and the neighbours of an
+item, which the same users have.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,24 @@ class Dataset:
     Attributes:
         name: The value of ``--recsys-data``.
         items: The catalogue by item id.
-        interactions: One row per interaction, columns `COLUMNS` (str, str, float64, int64 Unix
-            seconds), sorted by user, timestamp and item; no user rates an item twice.
+        interactions: One row per interaction, columns `COLUMNS` (str, str, float64,
+            int64 Unix seconds), sorted by user, timestamp and item; no user rates an
+            item twice.
         scale: The scale of the ratings.
         users: Attributes of users (age, occupation), if the data have them.
         offered: What each user could choose from, in its order, if the data contain it.
-        family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
-        as_is: Whether the interactions are neither checked nor sorted. For relations on what a
-            recommender does with data in another order or form, or with invalid ratings.
-        thing: What one item is called in prompts, questions and reports: ``book``; empty for ``item``.
+        family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``;
+            else empty.
+        as_is: Whether the interactions are neither checked nor sorted. For relations on
+            what a recommender does with data in another order or form, or with invalid
+            ratings.
+        thing: What one item is called in prompts, questions and reports: ``book``;
+            empty for ``item``.
 
     Raises:
-        DataError: If an interaction names an item outside the catalogue, a rating is off the scale,
-            a user rates an item twice, or there is no interaction at all.
+        DataError: If an interaction names an item outside the catalogue, a rating is
+            off the scale, a user rates an item twice, or there is no interaction at
+            all.
     """
 
     name: str
@@ -70,7 +77,7 @@ class Dataset:
             raise DataError(
                 f"dataset {self.name!r}: user {user_names[users[row]]!r} rates item "
                 f"{item_names[items[row]]!r} with {float(ratings[row])!r}, outside the scale "
-                f"{self.scale.low:g} to {self.scale.high:g}"
+                f"{self.scale.low:g} to {self.scale.high:g}",
             )
         pairs = np.sort(users * len(item_names) + items)
         repeated = pairs[1:][pairs[1:] == pairs[:-1]]
@@ -78,7 +85,7 @@ class Dataset:
             user, item = divmod(int(repeated[0]), len(item_names))
             raise DataError(
                 f"dataset {self.name!r}: user {user_names[user]!r} rates item "
-                f"{item_names[item]!r} twice"
+                f"{item_names[item]!r} twice",
             )
         order = _order(users, timestamps, items)
         columns = {
@@ -90,10 +97,12 @@ class Dataset:
         object.__setattr__(self, "interactions", pd.DataFrame(columns))
 
     def _require_columns_and_rows(self) -> None:
-        missing = [column for column in COLUMNS if column not in self.interactions.columns]
+        missing = [
+            column for column in COLUMNS if column not in self.interactions.columns
+        ]
         if missing:
             raise DataError(
-                f"dataset {self.name!r} lacks the columns {missing!r}; interactions need {COLUMNS!r}"
+                f"dataset {self.name!r} lacks the columns {missing!r}; interactions need {COLUMNS!r}",
             )
         if self.interactions.empty:
             raise DataError(f"dataset {self.name!r} has no interactions")
@@ -103,11 +112,13 @@ class Dataset:
         if len(unknown):
             raise DataError(
                 f"dataset {self.name!r}: {len(unknown)} items have interactions but are not in "
-                f"the catalogue, the first is {unknown[0]!r}"
+                f"the catalogue, the first is {unknown[0]!r}",
             )
 
     def _ranks(self, column: str) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
-        """Of each row the rank of its id among the sorted ones, shape (rows,), and the sorted ids."""
+        """Of each row the rank of its id among the sorted ones,
+        shape (rows,), and the sorted ids.
+        """
         series = self.interactions[column]
         codes, uniques = pd.factorize(series)
         names = pd.Index(uniques).astype(str)
@@ -128,12 +139,16 @@ class Dataset:
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
-        """The items that the same users have, nearest first, by item id; see `Neighbours`."""
+        """The items that the same users have, nearest
+        first, by item id; see `Neighbours`.
+        """
         return Neighbours(self.items, self.interactions)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the catalogue, the interactions, the scale and what an item is called, in hexadecimal."""
+        """SHA-256 of the catalogue, the interactions, the scale and
+        what an item is called, in hexadecimal.
+        """
         frame = self.interactions
         digest = hashlib.sha256()
         digest.update(repr((self.scale.low, self.scale.high)).encode())
@@ -164,27 +179,41 @@ class Dataset:
         return {user: tuple(ratings) for user, ratings in ratings_by_user.items()}
 
     def replace(self, **changes: Any) -> Dataset:
-        """This dataset with some fields changed; raises `DataError` if it is invalid, unless it is `as_is`."""
+        """This dataset with some fields changed; raises `DataError`
+        if it is invalid, unless it is `as_is`.
+        """
         return dataclasses.replace(self, **changes)
 
     def apart(self) -> Dataset:
-        """This dataset with a table of its own, which may be changed without changing this one's."""
+        """This dataset with a table of its own, which may be
+        changed without changing this one's.
+        """
         other = copy.copy(self)
-        # From version 3 on, pandas copies data when they are changed; a shallow copy is enough.
+        # From version 3 on, pandas copies data when they are changed; a shallow copy is
+        # enough.
         pandas_version = int(pd.__version__.partition(".")[0])
         table = self.interactions.copy(deep=pandas_version < 3)
         object.__setattr__(other, "interactions", table)
         return other
 
-    def adding(self, rows: Iterable[tuple[str, str, float, int]], **changes: Any) -> Dataset:
-        """This dataset with further rows of user, item, rating and Unix seconds, and other
-        `changes`; raises `DataError` if the result is invalid, unless it is taken `as_is`.
+    def adding(
+        self,
+        rows: Iterable[tuple[str, str, float, int]],
+        **changes: Any,
+    ) -> Dataset:
+        """This dataset with further rows of user, item, rating and Unix seconds, and
+        other `changes`; raises `DataError` if the result is invalid, unless it is taken
+        `as_is`.
         """
         further = pd.DataFrame(rows, columns=pd.Index(COLUMNS))
         frame = pd.concat([self.interactions, further], ignore_index=True)
         return self.replace(interactions=frame, **changes)
 
-    def renamed(self, column: Literal["user", "item"], names: Mapping[str, str]) -> Renamed:
+    def renamed(
+        self,
+        column: Literal["user", "item"],
+        names: Mapping[str, str],
+    ) -> Renamed:
         """This dataset with other ids of users or of items, given by the old ones."""
         new_ids = self.interactions[column].map(names)
         frame = self.interactions.assign(**{column: new_ids})
@@ -192,14 +221,24 @@ class Dataset:
             return self._with_renamed_users(frame, names)
         return self._with_renamed_items(frame, names)
 
-    def _with_renamed_users(self, frame: pd.DataFrame, names: Mapping[str, str]) -> Renamed:
+    def _with_renamed_users(
+        self,
+        frame: pd.DataFrame,
+        names: Mapping[str, str],
+    ) -> Renamed:
         users = {names.get(user, user): facts for user, facts in self.users.items()}
         offered = {names.get(user, user): items for user, items in self.offered.items()}
         changed = self.replace(interactions=frame, users=users, offered=offered)
         return Renamed(changed, users=names)
 
-    def _with_renamed_items(self, frame: pd.DataFrame, names: Mapping[str, str]) -> Renamed:
-        items = [dataclasses.replace(item, id=names[key]) for key, item in self.items.items()]
+    def _with_renamed_items(
+        self,
+        frame: pd.DataFrame,
+        names: Mapping[str, str],
+    ) -> Renamed:
+        items = [
+            dataclasses.replace(item, id=names[key]) for key, item in self.items.items()
+        ]
         items.sort(key=lambda item: item.id)
         items_by_id = {item.id: item for item in items}
         offered = {}
@@ -216,8 +255,8 @@ class Dataset:
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
-        Removing rare users makes items rare, and the reverse, so both are removed until all have
-        `least` interactions. Removed items leave the catalogue too.
+        Removing rare users makes items rare, and the reverse, so both are removed until
+        all have `least` interactions. Removed items leave the catalogue too.
 
         Raises:
             DataError: If nothing stays.
@@ -233,7 +272,7 @@ class Dataset:
         if frame.empty:
             raise DataError(
                 f"dataset {self.name!r} has no {least}-core: no users and items have {least} "
-                f"interactions each with one another; lower recsys_core"
+                f"interactions each with one another; lower recsys_core",
             )
         kept_ids = set(frame["item"])
         items = {key: item for key, item in self.items.items() if key in kept_ids}
@@ -257,7 +296,8 @@ class Dataset:
         kept = self.interactions[~pairs.isin(hidden)].reset_index(drop=True)
         if self.as_is or kept.empty:
             return self.replace(interactions=kept, as_is=False)
-        # A part of sorted and checked rows is sorted and sound: to check it again would take time.
+        # A part of sorted and checked rows is sorted and sound: to check it again would
+        # take time.
         part = self.replace(interactions=kept, as_is=True)
         object.__setattr__(part, "as_is", False)
         return part
@@ -265,9 +305,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Renamed:
-    """A dataset in which users or items have other ids than in requests, each given by the old one.
+    """A dataset in which users or items have other ids than in requests, each given by
+    the old one.
 
-    Requests to a recommender fitted to it get the new ids, and its answers the old ones.
+    Requests to a recommender fitted to it get the new ids, and its answers the old
+    ones.
     """
 
     dataset: Dataset
@@ -276,10 +318,12 @@ class Renamed:
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of the rows in the order of the keys, the first key counting most; no two rows are equal.
+    """Positions of the rows in the order of the keys, the first key counting most; no
+    two rows are equal.
 
-    The rows of a dataset made from another are sorted already; to check that takes a tenth of the time of sorting. To
-    sort one number a row takes a fifth of the time of sorting by three.
+    The rows of a dataset made from another are sorted already; to check that takes a
+    tenth of the time of sorting. To sort one number a row takes a fifth of the time of
+    sorting by three.
     """
     if _are_sorted(keys):
         return np.arange(len(keys[0]))

@@ -1,4 +1,6 @@
-"""Reads delimited files: pandas reads, and if it refuses a file, a second pass finds the line."""
+"""Reads delimited files: pandas reads, and if it refuses
+a file, a second pass finds the line.
+"""
 
 import contextlib
 import csv
@@ -29,7 +31,9 @@ SEPARATORS = (",", ";", "\t", "|", "::")
 COLUMNS = 10_000
 """Most columns of a file."""
 LINE = 1 << 24
-"""Most bytes of a line; a longer one would be read into memory completely, many times over."""
+"""Most bytes of a line; a longer one would be read into
+memory completely, many times over.
+"""
 _PLAIN_NUMBER = re.compile("0|[1-9][0-9]*")
 _STAND_IN = "\x1f"  # the ASCII unit separator replaces `::`, as pandas' fast engine takes only one character
 _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
@@ -38,12 +42,18 @@ _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
 
 @dataclass(frozen=True)
 class Layout:
-    """The format of a delimited file; the columns stand in the order of a file without a header."""
+    """The format of a delimited file; the columns stand in
+    the order of a file without a header.
+    """
 
     columns: tuple[Column, ...]
-    separator: str = ""  # a character, or ``::``; empty: that of `SEPARATORS` in the header
+    separator: str = (
+        ""  # a character, or ``::``; empty: that of `SEPARATORS` in the header
+    )
     header: bool = True
-    encoding: str = "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
+    encoding: str = (
+        "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
+    )
     quoted: bool = True  # whether fields may stand in double quotes
     escape: str | None = None  # the character before a double quote in a field
     decimal: str = "."
@@ -64,8 +74,8 @@ def read(path: Path, layout: Layout) -> Rows:
     """Read one file, without the columns that the layout does not name.
 
     Raises:
-        DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
-            with a wrong number of fields or with a field of a wrong kind.
+        DataError: If the file is missing, empty, in another encoding, lacks a column,
+            or has a row with a wrong number of fields or with a field of a wrong kind.
     """
     header, first_row, layout = head(path, layout)
     if layout.header:
@@ -88,7 +98,8 @@ def read(path: Path, layout: Layout) -> Rows:
 
 
 def _with_kinds_of_times(
-    columns: Mapping[int, Column], first_row: Sequence[str]
+    columns: Mapping[int, Column],
+    first_row: Sequence[str],
 ) -> dict[int, Column]:
     """The columns by place, those of times with the kind that the first row has."""
     known = {}
@@ -106,9 +117,14 @@ def _field(fields: Sequence[str], place: int) -> str:
 
 
 def _parsed(
-    path: Path, layout: Layout, width: int, columns: Mapping[int, Column], first_row: Sequence[str]
+    path: Path,
+    layout: Layout,
+    width: int,
+    columns: Mapping[int, Column],
+    first_row: Sequence[str],
 ) -> pd.DataFrame | None:
-    """The table as pandas reads it, its columns named by their places; None if pandas refuses it.
+    """The table as pandas reads it, its columns named by their places; None if pandas
+    refuses it.
 
     `width` is the number of columns of the file, which has others beside `columns`.
     """
@@ -116,10 +132,13 @@ def _parsed(
     for place, column in columns.items():
         dtypes[str(place)] = _DTYPES[column.kind]
     dtypes_to_try = [dtypes]
-    # Ids that are whole numbers are read in a fraction of the time and memory; as text they are the same.
+    # Ids that are whole numbers are read in a fraction of the time and memory; as text
+    # they are the same.
     ids = _places_of("id", columns)
     first_ids = [_field(first_row, int(place)) for place in ids]
-    if all(_PLAIN_NUMBER.fullmatch(field) for field in first_ids) and _numbers_keep_ids(path):
+    if all(_PLAIN_NUMBER.fullmatch(field) for field in first_ids) and _numbers_keep_ids(
+        path,
+    ):
         dtypes_to_try.insert(0, dtypes | dict.fromkeys(ids, "int64"))
     layouts_to_try = [layout]
     if layout.separator != ",":  # numbers may have a decimal comma
@@ -142,8 +161,11 @@ def _is_sound(
     header: Sequence[str],
     columns: Mapping[int, Column],
 ) -> bool:
-    """Whether pandas read what the file says: it is lenient with some rows that are wrong."""
-    # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
+    """Whether pandas read what the file says: it is
+    lenient with some rows that are wrong.
+    """
+    # pandas uses surplus fields of the first row as row labels, and fills in missing
+    # ones.
     if not isinstance(frame.index, pd.RangeIndex):
         return False
     width = len(frame.columns)
@@ -173,11 +195,15 @@ def _is_sound(
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:
-    # pandas first casts numbers that do not fit, of which numpy warns; they are refused by their text.
+    # pandas first casts numbers that do not fit, of which numpy warns; they are refused
+    # by their text.
     with opened(path) as packed, np.errstate(invalid="ignore"):
         stream: Any = packed
         if layout.delimiter != layout.separator:
-            content = packed.read().replace(layout.separator.encode(), layout.delimiter.encode())
+            content = packed.read().replace(
+                layout.separator.encode(),
+                layout.delimiter.encode(),
+            )
             stream = io.BytesIO(content)
         return pd.read_csv(
             stream,
@@ -203,7 +229,8 @@ def _kind_of_time(field: str) -> Kind:
 def _numbers_keep_ids(path: Path) -> bool:
     """Whether every number below the first line is written as Python writes it."""
     with opened(path) as stream:
-        # Two bytes of each chunk are searched with the next one: a match may lie across both.
+        # Two bytes of each chunk are searched with the next one: a match may lie across
+        # both.
         end = stream.readline()[-2:]
         while chunk := stream.read(LINE):
             if _NO_NUMBER.search(end + chunk, 1):
@@ -213,7 +240,9 @@ def _numbers_keep_ids(path: Path) -> bool:
 
 
 def _encoding(path: Path, layout: Layout) -> str:
-    """The encoding of the file: UTF-16 by its mark, and UTF-8 for a file of Latin 1 that was re-encoded."""
+    """The encoding of the file: UTF-16 by its mark, and UTF-8
+    for a file of Latin 1 that was re-encoded.
+    """
     with opened(path) as stream:
         start = stream.read(2)
         if start in (b"\xff\xfe", b"\xfe\xff"):
@@ -228,14 +257,22 @@ def _encoding(path: Path, layout: Layout) -> str:
 
 
 def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a file, the header among them, each with the number of its first line; blank lines are left out."""
+    """The rows of a file, the header among them, each with the number of its first
+    line; blank lines are left out.
+    """
     decoder = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
-    with opened(path) as stream, io.TextIOWrapper(stream, encoding=decoder, newline="") as text:
+    with (
+        opened(path) as stream,
+        io.TextIOWrapper(stream, encoding=decoder, newline="") as text,
+    ):
         lines: Iterator[str] = text
         if layout.delimiter != layout.separator:
             lines = (line.replace(layout.separator, layout.delimiter) for line in text)
         reader = csv.reader(
-            lines, delimiter=layout.delimiter, quoting=layout.quoting, escapechar=layout.escape
+            lines,
+            delimiter=layout.delimiter,
+            quoting=layout.quoting,
+            escapechar=layout.escape,
         )
         last_line = 0
         try:
@@ -249,7 +286,9 @@ def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
         except UnicodeError as problem:  # UTF-16 without its mark
             raise DataError(f"{str(path)!r}: {problem}") from problem
         except csv.Error as problem:
-            raise DataError(f"{str(path)!r}, line {last_line + 1}: {problem}") from problem
+            raise DataError(
+                f"{str(path)!r}, line {last_line + 1}: {problem}",
+            ) from problem
 
 
 def _undecodable(path: Path, encoding: str) -> DataError:
@@ -262,13 +301,15 @@ def _undecodable(path: Path, encoding: str) -> DataError:
                 return DataError(
                     f"{str(path)!r}, line {number}: byte {line[problem.start]:#04x} at column "
                     f"{problem.start + 1} is not {encoding.upper()}; save the file as "
-                    f"{encoding.upper()}"
+                    f"{encoding.upper()}",
                 )
     return DataError(f"{str(path)!r} is not {encoding.upper()}")
 
 
 def _require_lines(path: Path) -> None:
-    """Refuse a file that would take too much memory: one with an endless line, or a packed bomb."""
+    """Refuse a file that would take too much memory: one
+    with an endless line, or a packed bomb.
+    """
     start = 0
     limit = most(path)
     with opened(path) as stream:
@@ -276,12 +317,12 @@ def _require_lines(path: Path) -> None:
             if len(chunk) == LINE and b"\n" not in chunk and b"\r" not in chunk:
                 raise DataError(
                     f"{str(path)!r} has a line of more than {LINE:,} bytes around byte {start:,}; a table "
-                    f"has one line each row: is it another kind of file?"
+                    f"has one line each row: is it another kind of file?",
                 )
             start += len(chunk)
             if start > limit:
                 raise DataError(
-                    f"{str(path)!r} unpacks to more than {limit:,} bytes, which no table of its size does"
+                    f"{str(path)!r} unpacks to more than {limit:,} bytes, which no table of its size does",
                 )
 
 
@@ -289,11 +330,12 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
     """The start of a file.
 
     Returns:
-        The fields of its first line, the fields of the second (empty if there is none), and the layout with
-        encoding and separator.
+        The fields of its first line, the fields of the second (empty if there is none),
+        and the layout with encoding and separator.
 
     Raises:
-        DataError: If it is no file, is empty, or its first lines are far too long or wide.
+        DataError: If it is no file, is empty, or its first lines are far too long or
+            wide.
     """
     if not path.is_file():
         what_it_is = ", but a pipe or a device" if path.exists() else ""
@@ -309,7 +351,7 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
         if len(fields) > COLUMNS:
             raise DataError(
                 f"{str(path)!r}, line {line}: {len(fields):,} columns where at most {COLUMNS:,} are read; is "
-                f"it a table with one row each interaction, and is its separator {layout.separator!r}?"
+                f"it a table with one row each interaction, and is its separator {layout.separator!r}?",
             )
     header = first_lines[0][1]
     first_row = first_lines[1][1] if len(first_lines) > 1 else []
@@ -317,7 +359,10 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
 
 
 def _separator(path: Path, layout: Layout) -> str:
-    with opened(path) as stream, io.TextIOWrapper(stream, encoding=layout.encoding) as text:
+    with (
+        opened(path) as stream,
+        io.TextIOWrapper(stream, encoding=layout.encoding) as text,
+    ):
         try:
             line = text.readline(LINE)
         except UnicodeError:
@@ -325,8 +370,15 @@ def _separator(path: Path, layout: Layout) -> str:
     return max(SEPARATORS, key=line.count)
 
 
-def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Column]) -> NoReturn:
-    """Raise the error for the first wrong line of a file that pandas refuses, or reads wrongly."""
+def _explain(
+    path: Path,
+    layout: Layout,
+    width: int,
+    columns: Mapping[int, Column],
+) -> NoReturn:
+    """Raise the error for the first wrong line of a file
+    that pandas refuses, or reads wrongly.
+    """
     names = ", ".join(column.name for column in columns.values())
     rows = _walk(path, layout)
     header = next(rows)[1] if layout.header else None
@@ -334,18 +386,24 @@ def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Colum
         where = f"{str(path)!r}, line {line}"
         if fields == header:
             raise DataError(
-                f"{where}: the header stands here again, as where one file was appended to another; take out that line"
+                f"{where}: the header stands here again, as where one file was appended to another; take out that line",
             )
         if len(fields) > width or (len(fields) < width and not layout.ragged):
-            raise DataError(f"{where}: {len(fields)} fields where {width} are expected ({names})")
+            raise DataError(
+                f"{where}: {len(fields)} fields where {width} are expected ({names})",
+            )
         for place, column in columns.items():
             field = _field(fields, place)
             plain = field
             if layout.separator != ",":  # numbers may have a decimal comma
                 plain = field.replace(",", ".")
             if not _fits(plain, column.kind):
-                raise DataError(f"{where}: {column.name} is {field!r}, not {WANTED[column.kind]}")
-    raise DataError(f"{str(path)!r} cannot be read as a table separated by {layout.separator!r}")
+                raise DataError(
+                    f"{where}: {column.name} is {field!r}, not {WANTED[column.kind]}",
+                )
+    raise DataError(
+        f"{str(path)!r} cannot be read as a table separated by {layout.separator!r}",
+    )
 
 
 def _fits(field: str, kind: Kind) -> bool:

@@ -1,4 +1,5 @@
-"""Descriptions of formats: which files there are, and what their columns mean. ``formats/*.toml`` holds one each.
+"""Descriptions of formats: which files there are, and what their columns mean.
+``formats/*.toml`` holds one each.
 
 ======================= ===========================================================================
 key of a part           what it says
@@ -22,7 +23,8 @@ key of a part           what it says
 any other key           a meaning, and the header of its column, or several possible ones
 ======================= ===========================================================================
 
-Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``tag``; all others are attributes.
+Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``tag``; all
+others are attributes.
 """
 
 import codecs
@@ -43,7 +45,12 @@ from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import content_of, toml_of
 
-KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
+KINDS: Mapping[str, Kind] = {
+    "user": "id",
+    "item": "id",
+    "rating": "number",
+    "timestamp": "time",
+}
 """Of the columns that are no texts."""
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
 """Endings of delimited files."""
@@ -72,8 +79,12 @@ class Part:
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     markup: bool = False
-    required: Sequence[str] = ()  # meanings whose columns must be there, beside user, item and tag
-    named: Mapping[str, str | Sequence[str]] = field(default_factory=dict)  # headers by meaning
+    required: Sequence[
+        str
+    ] = ()  # meanings whose columns must be there, beside user, item and tag
+    named: Mapping[str, str | Sequence[str]] = field(
+        default_factory=dict,
+    )  # headers by meaning
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
@@ -84,16 +95,24 @@ class Part:
             if not _fits(value, known.get(key, str | Sequence[str])):
                 raise DataError(f"{key} = {value!r:.80} has the wrong type")
         fields = {key: value for key, value in table.items() if key in known}
-        headers_by_meaning = {key: value for key, value in table.items() if key not in known}
+        headers_by_meaning = {
+            key: value for key, value in table.items() if key not in known
+        }
         return cls(**fields, named=headers_by_meaning)
 
     @property
     def layout(self) -> tuple[Column, ...]:
-        """The columns: all in their order if there is no header, else those that have a name."""
+        """The columns: all in their order if there is no
+        header, else those that have a name.
+        """
         if self.columns:
             return self._layout_without_header()
         needed = {"user", "item", "tag", *self.keep, *self.required}
-        headers_by_name = {**self.named, **{name: name for name in self.keep}, **self.facts}
+        headers_by_name = {
+            **self.named,
+            **{name: name for name in self.keep},
+            **self.facts,
+        }
         columns = []
         for name, header in headers_by_name.items():
             headers = (header,) if isinstance(header, str) else header
@@ -103,7 +122,8 @@ class Part:
     def _layout_without_header(self) -> tuple[Column, ...]:
         names = []
         for place, name in enumerate(self.columns):
-            # Columns without a meaning get names of their own, as those of a table must differ.
+            # Columns without a meaning get names of their own, as those of a table must
+            # differ.
             names.append(f"-{place}" if name == "-" else name)
         return tuple(map(_column, [*names, *self.flag_columns]))
 
@@ -121,7 +141,10 @@ class Part:
         return [path for path in found(folder, self.file) if self.begins(path)]
 
     def read(
-        self, paths: Sequence[Path], folder: Path, wanted: Container[str] | None = None
+        self,
+        paths: Sequence[Path],
+        folder: Path,
+        wanted: Container[str] | None = None,
     ) -> Rows:
         """Read files of a folder as one table.
 
@@ -145,7 +168,7 @@ class Part:
         if not self.file and suffix(path) not in TEXT:
             raise DataError(
                 f"{str(path)!r}: a table ends in {', '.join((*TEXT, *json_lines.SUFFIXES))} or "
-                f"{parquet.SUFFIXES[0]}, not in {suffix(path)!r}"
+                f"{parquet.SUFFIXES[0]}, not in {suffix(path)!r}",
             )
         return delimited.Layout(
             self.layout,
@@ -169,8 +192,8 @@ class Part:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value of TOML has the type of a hint: a list for `Sequence`, a table for `Mapping`, else one class or
-    several between ``|``.
+    """Whether a value of TOML has the type of a hint: a list for `Sequence`, a table
+    for `Mapping`, else one class or several between ``|``.
     """
     arguments = get_args(hint)
     if get_origin(hint) is Sequence:
@@ -178,7 +201,9 @@ def _fits(value: object, hint: Any) -> bool:
         return isinstance(value, list) and all(_fits(each, element) for each in value)
     if get_origin(hint) is Mapping:
         content = arguments[1]
-        return isinstance(value, dict) and all(_fits(each, content) for each in value.values())
+        return isinstance(value, dict) and all(
+            _fits(each, content) for each in value.values()
+        )
     if arguments:
         return any(_fits(value, alternative) for alternative in arguments)
     if hint is float:  # TOML writes 1 for 1.0
@@ -202,7 +227,8 @@ class Description:
         source: Where it is described.
         family: See `Dataset.family`.
         thing: See `Dataset.thing`.
-        joins: Facts that other files of the folder add to the items, by name in `joins`.
+        joins: Facts that other files of the folder add to the items, by name in
+            `joins`.
     """
 
     name: str
@@ -218,7 +244,9 @@ class Description:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The format that a file of TOML describes."""
-        parts: dict[str, Any] = {name: Part.of(table[name]) for name in NEEDED if name in table}
+        parts: dict[str, Any] = {
+            name: Part.of(table[name]) for name in NEEDED if name in table
+        }
         for key, hint in get_type_hints(cls).items():
             if key in table and key not in parts and not _fits(table[key], hint):
                 raise DataError(f"{key} has the wrong type")
@@ -228,7 +256,9 @@ class Description:
     def files(self) -> tuple[str, ...]:
         """The files that must be there."""
         parts = (self.interactions, self.items, self.users, self.tags)
-        return tuple(part.file for part in parts if part is not None and not part.optional)
+        return tuple(
+            part.file for part in parts if part is not None and not part.optional
+        )
 
 
 NEEDED = {
@@ -259,12 +289,12 @@ def own(path: Path) -> Description:
     except (OSError, ValueError, DataError) as problem:
         raise DataError(
             f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
-            f"and docs/how-to/bring-data.md has an example"
+            f"and docs/how-to/bring-data.md has an example",
         ) from problem
     lacking = missing(path.parent, form.files)
     if lacking:
         raise DataError(
-            f"the description {str(path)!r} names {lacking[0]!r}, which is not beside it"
+            f"the description {str(path)!r} names {lacking[0]!r}, which is not beside it",
         )
     return form
 
@@ -283,7 +313,7 @@ def _check(name: str, table: Any) -> None:
         raise DataError(f"[{name}] names no column for {', '.join(sorted(lacking))}")
     if not all(map(_is_beside, part.file.split("|"))):
         raise DataError(
-            f"[{name}] has file = {part.file!r}, which is no name of a file beside the description"
+            f"[{name}] has file = {part.file!r}, which is no name of a file beside the description",
         )
     _check_form(name, part)
     table["required"] = named
@@ -305,7 +335,7 @@ def _check_form(name: str, part: Part) -> None:
         raise DataError(f"scale = {list(part.scale)!r} is not [LOW, HIGH]")
     if len(part.escape or "x") != 1 or (len(part.sep) > 1 and part.sep != "::"):
         raise DataError(
-            f"sep = {part.sep!r} and escape = {part.escape!r} must be one character each, or sep '::'"
+            f"sep = {part.sep!r} and escape = {part.escape!r} must be one character each, or sep '::'",
         )
     try:
         re.compile(part.first_line)
@@ -318,4 +348,7 @@ def _check_form(name: str, part: Part) -> None:
 def descriptions() -> Sequence[Description]:
     """Every described format, by the names of their files."""
     paths = sorted(Path(__file__).with_name("formats").glob("*.toml"))
-    return [Description.of(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    return [
+        Description.of(tomllib.loads(path.read_text(encoding="utf-8")))
+        for path in paths
+    ]

@@ -26,7 +26,9 @@ _CHUNK = 1 << 18
 
 
 def data_directory() -> Path:
-    """Where named datasets are kept: ``RECSYS_MT_DATA``, else ``data`` in the project's cache folder."""
+    """Where named datasets are kept: ``RECSYS_MT_DATA``, else
+    ``data`` in the project's cache folder.
+    """
     chosen = os.environ.get("RECSYS_MT_DATA")
     if chosen:
         return expanded(chosen)
@@ -34,19 +36,25 @@ def data_directory() -> Path:
 
 
 def obtain(
-    name: str, directory: Path, *, source: Source | None = None, base_url: str = BASE_URL
+    name: str,
+    directory: Path,
+    *,
+    source: Source | None = None,
+    base_url: str = BASE_URL,
 ) -> Path:
-    """The folder of a named dataset, downloaded if it is missing. Processes wait for each other.
+    """The folder of a named dataset, downloaded if it is missing. Processes wait for
+    each other.
 
     Args:
         name: The name, which the folder has.
-        directory: Holds the folder. An archive that was put there by hand, under its official name, is unpacked in
-            place of a downloaded one.
+        directory: Holds the folder. An archive that was put there by hand, under its
+            official name, is unpacked in place of a downloaded one.
         source: The archive; by default that of the name.
         base_url: The address below which the archive is.
 
     Raises:
-        DataError: If there is no network, the archive is not the published one, or it is unsafe.
+        DataError: If there is no network, the archive is not the published one, or it
+            is unsafe.
     """
     source = source or SOURCES[name]
     folder = directory / name
@@ -60,7 +68,7 @@ def obtain(
     except OSError as problem:
         raise DataError(
             f"dataset {name!r} cannot be kept in {str(directory)!r}: {problem}; choose another "
-            f"folder with the environment variable RECSYS_MT_DATA"
+            f"folder with the environment variable RECSYS_MT_DATA",
         ) from problem
     return folder
 
@@ -76,7 +84,10 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
             _verify(digest, source.digest, str(archive))
     else:
         download(base_url + source.path, archive, source.digest, source.most)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent,
+        prefix=f".{folder.name}-",
+    ) as scratch:
         unpacked = Path(scratch) / folder.name
         unpacked.mkdir()
         extract(archive, unpacked)
@@ -88,12 +99,15 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
 
 
 def download(url: str, target: Path, digest: str | None, most: int) -> None:
-    """Download one file of at most `most` bytes; it appears only when it is complete and verified.
+    """Download one file of at most `most` bytes; it appears only when it is complete
+    and verified.
 
-    A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
+    A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file
+    ``URL.md5``.
 
     Raises:
-        DataError: If the address cannot be reached, the file is cut off or too long, or its digest differs.
+        DataError: If the address cannot be reached, the file is cut off or too long, or
+            its digest differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     too_long = f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"
@@ -109,7 +123,11 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
                 raise DataError(too_long)
             done = 0
             with tqdm(
-                desc=target.name, total=length or None, unit="B", unit_scale=True, disable=None
+                desc=target.name,
+                total=length or None,
+                unit="B",
+                unit_scale=True,
+                disable=None,
             ) as progress:
                 while chunk := _chunk(response, url, help_text):
                     if done + len(chunk) > most:
@@ -119,7 +137,9 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
                     done += len(chunk)
                     progress.update(len(chunk))
         if length and done != length:
-            raise DataError(f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}")
+            raise DataError(
+                f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}",
+            )
         _verify(total, digest, url)
         os.replace(part, target)
     finally:
@@ -143,7 +163,9 @@ def _open(url: str, help_text: str) -> HTTPResponse:
     except (OSError, HTTPException) as problem:
         if isinstance(problem, urllib.error.HTTPError):
             problem.close()
-        raise DataError(f"{url} cannot be downloaded ({problem}); {help_text}") from problem
+        raise DataError(
+            f"{url} cannot be downloaded ({problem}); {help_text}",
+        ) from problem
     if urlsplit(response.url).scheme != urlsplit(url).scheme:
         response.close()
         raise DataError(f"{url} leads to {response.url}, another scheme; {help_text}")
@@ -156,7 +178,7 @@ def _length(response: HTTPResponse, url: str, help_text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", length):
         raise DataError(
             f"{url} is said to have a Content-Length of {length[:80]!r}, which is not a number of bytes: the "
-            f"server, or a proxy before it, is broken; try again later, or {help_text}"
+            f"server, or a proxy before it, is broken; try again later, or {help_text}",
         )
     return int(length)
 
@@ -173,5 +195,5 @@ def _verify(total: "hashlib._Hash", expected: str, what: str) -> None:
     if found != expected:
         raise DataError(
             f"{what} has the digest {found}, the published one is {expected}: it is damaged or not "
-            f"the official file; delete any copy of it and try again"
+            f"the official file; delete any copy of it and try again",
         )

@@ -1,13 +1,14 @@
 """Facts that further files of a folder add to the items of a format.
 
 * ``links.csv`` of MovieLens: IMDb numbers, by which `metadata` knows directors and cast.
-* "Netflix Movies and TV Shows" (https://www.kaggle.com/datasets/shivamb/netflix-shows), the source of LRWorld's
-  metadata: directors, cast, genres and loglines, by name and year.
-* Pictures of items (``posters/17.jpg``), and their descriptions by a multimodal model, one a line:
-  ``{"item": "17", "description": "A red square."}``.
-* Amazon Berkeley Objects: pictures and colours of products, unpacked in the folder of the reviews, as
-  https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them. The first listing of a product counts, and
-  the others fill in what it lacks.
+* "Netflix Movies and TV Shows" (https://www.kaggle.com/datasets/shivamb/netflix-shows),
+  the source of LRWorld's metadata: directors, cast, genres and loglines, by name and
+  year.
+* Pictures of items (``posters/17.jpg``), and their descriptions by a multimodal model,
+  one a line: ``{"item": "17", "description": "A red square."}``.
+* Amazon Berkeley Objects: pictures and colours of products, unpacked in the folder of
+  the reviews, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes
+  them. The first listing of a product counts, and the others fill in what it lacks.
 """
 
 import json
@@ -37,7 +38,7 @@ _LISTED = Layout(
         Column("year", "integer", ("releaseyear",)),
         Column("genres", "text", ("listedin",)),
         Column("logline", "text", ("description",)),
-    )
+    ),
 )
 DESCRIPTIONS = "image_descriptions.jsonl"
 _PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
@@ -47,7 +48,10 @@ def with_links(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     """A catalogue with the facts about its films, by IMDb number."""
     if not (folder / "links.csv").exists():
         return items
-    columns = (Column("item", "id", ("movieid",)), Column("imdb", "integer", ("imdbid",)))
+    columns = (
+        Column("item", "id", ("movieid",)),
+        Column("imdb", "integer", ("imdbid",)),
+    )
     links = read(folder / "links.csv", Layout(columns))
     links.refuse_repeats("item")
     pairs = links.frame.itertuples(index=False)
@@ -56,7 +60,8 @@ def with_links(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
 
 
 def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
-    """A catalogue with the list's facts about films of the same name and year, where missing.
+    """A catalogue with the list's facts about films of the same name and year, where
+    missing.
 
     Two entries of one name and year do not match.
     """
@@ -109,7 +114,7 @@ def _image_descriptions(path: Path) -> dict[str, str]:
         text = record.get("description")
         if not isinstance(key, str) or not isinstance(text, str):
             raise DataError(
-                f"{str(path)!r}, line {number}: a record needs the texts item and description"
+                f"{str(path)!r}, line {number}: a record needs the texts item and description",
             )
         descriptions[key] = text
     return descriptions
@@ -121,18 +126,22 @@ _LISTING_ID = re.compile(r'"item_id"\s*:\s*(?:"([^"\\]+)")?')
 def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     """A catalogue with the facts of the Berkeley objects.
 
-    Items with a listing gain ``colour`` and ``image`` (the path of an existing file), and, where
-    missing, a title, ``brand`` and ``categories``.
+    Items with a listing gain ``colour`` and ``image`` (the path of an existing file),
+    and, where missing, a title, ``brand`` and ``categories``.
     """
     facts_by_item: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
         for number, record in records(path, json.loads, _LISTING_ID, items):
             key = record.get("item_id")
             if not isinstance(key, str):
-                raise DataError(f"{str(path)!r}, line {number}: the listing has no item_id")
+                raise DataError(
+                    f"{str(path)!r}, line {number}: the listing has no item_id",
+                )
             if key in items:
                 facts_by_item[key] = {**_facts(record), **facts_by_item.get(key, {})}
-    wanted = {facts["picture"] for facts in facts_by_item.values() if "picture" in facts}
+    wanted = {
+        facts["picture"] for facts in facts_by_item.values() if "picture" in facts
+    }
     pictures = _pictures(folder / "images", wanted)
     return {
         key: _with_listed_facts(item, facts_by_item.get(key, {}), pictures)
@@ -141,7 +150,9 @@ def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
 
 
 def _facts(listing: Mapping[str, Any]) -> dict[str, Any]:
-    """What a listing says: texts, a tuple of categories, and ``picture``, the id of its main picture."""
+    """What a listing says: texts, a tuple of categories, and
+    ``picture``, the id of its main picture.
+    """
     picture = listing.get("main_image_id")
     facts = {
         "title": _preferred_text(listing.get("item_name")),
@@ -154,7 +165,9 @@ def _facts(listing: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categories(nodes: Any) -> tuple[str, ...]:
-    """The categories on the path to the first node: ``/Categories/Shoes/Boots`` is Shoes and Boots."""
+    """The categories on the path to the first node:
+    ``/Categories/Shoes/Boots`` is Shoes and Boots.
+    """
     if not isinstance(nodes, list) or not nodes or not isinstance(nodes[0], dict):
         return ()
     path = str(nodes[0].get("node_name") or "")
@@ -178,8 +191,14 @@ def _is_english(value: Mapping[str, Any]) -> bool:
     return str(value.get("language_tag", "")).startswith("en")
 
 
-def _with_listed_facts(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) -> Item:
-    attributes = {name: facts[name] for name in ("brand", "colour", "categories") if name in facts}
+def _with_listed_facts(
+    item: Item,
+    facts: Mapping[str, Any],
+    pictures: Mapping[str, Path],
+) -> Item:
+    attributes = {
+        name: facts[name] for name in ("brand", "colour", "categories") if name in facts
+    }
     picture = pictures.get(facts.get("picture", ""))
     if picture is not None:
         attributes["image"] = str(picture)
@@ -192,7 +211,10 @@ def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
     table = folder / "metadata" / "images.csv.gz"
     if not wanted or not table.exists():
         return {}
-    rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
+    rows = read(
+        table,
+        Layout((Column("image", "id", ("imageid",)), Column("path", "text"))),
+    )
     rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())
     paths = [Path(path) for path in rows.frame["path"]]
     leaves = [".." in path.parts or path.is_absolute() for path in paths]

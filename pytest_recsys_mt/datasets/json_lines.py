@@ -20,7 +20,9 @@ LONGEST = 4 << 20
 
 
 def literal(line: str) -> Any:
-    """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is never run; ValueError for others."""
+    """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is
+    never run; ValueError for others.
+    """
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -42,12 +44,15 @@ def records(
     Args:
         path: The file, which may be packed.
         parse: The record of a line; it raises ValueError for an invalid one.
-        key: Finds an id in an unparsed line; its group is the id, or no group matches if the line must be parsed to
-            know it. To parse only the lines of wanted items is much faster.
-        wanted: The ids whose lines are parsed, if there is a `key`. Lines without an id are parsed, too.
+        key: Finds an id in an unparsed line; its group is the id, or no group matches
+            if the line must be parsed to know it. To parse only the lines of wanted
+            items is much faster.
+        wanted: The ids whose lines are parsed, if there is a `key`. Lines without an id
+            are parsed, too.
 
     Raises:
-        DataError: If the file is damaged, or a line is too long or not a record; the text names the file and the line.
+        DataError: If the file is damaged, or a line is too long or not a record; the
+            text names the file and the line.
     """
     number = 0
     total = 0
@@ -57,7 +62,9 @@ def records(
             number += 1
             total += len(content)
             if total > limit:
-                raise DataError(f"{str(path)!r} unpacks to more than {limit:,} bytes: a bomb")
+                raise DataError(
+                    f"{str(path)!r} unpacks to more than {limit:,} bytes: a bomb",
+                )
             where = f"{str(path)!r}, line {number}"
             if len(content) > LONGEST:
                 raise DataError(f"{where}: longer than {LONGEST:,} bytes")
@@ -70,7 +77,11 @@ def records(
                 yield number, _record(line, parse, where)
 
 
-def _is_of_another_item(line: str, key: re.Pattern[str] | None, wanted: Container[str]) -> bool:
+def _is_of_another_item(
+    line: str,
+    key: re.Pattern[str] | None,
+    wanted: Container[str],
+) -> bool:
     """Whether all ids of an unparsed line are known, and none is wanted."""
     if key is None:
         return False
@@ -91,25 +102,34 @@ def _record(line: str, parse: Callable[[str], Any], where: str) -> dict[str, Any
         if "\\ud" in line.lower():  # half of a character is no text
             json.dumps(record, ensure_ascii=False, default=str).encode()
     except (ValueError, RecursionError) as problem:
-        raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
+        raise DataError(
+            f"{where}: {line[:80]!r} is not a record ({problem})",
+        ) from problem
     if not isinstance(record, dict):
-        raise DataError(f"{where}: {line[:80]!r} is not a record; write one JSON object a line")
+        raise DataError(
+            f"{where}: {line[:80]!r} is not a record; write one JSON object a line",
+        )
     return record
 
 
 def read(
-    path: Path, columns: tuple[Column, ...], each: str = "", wanted: Container[str] | None = None
+    path: Path,
+    columns: tuple[Column, ...],
+    each: str = "",
+    wanted: Container[str] | None = None,
 ) -> Rows:
     """The columns of all records.
 
     Args:
         path: The file, which may be packed.
         columns: The columns to read; those that no record has are left out.
-        each: The field that holds the rows of a record, which have its other fields too; empty if a record is a row.
+        each: The field that holds the rows of a record, which have its other fields
+            too; empty if a record is a row.
         wanted: The ids of the only items to read; all without it.
 
     Raises:
-        DataError: As `records`, or if a record lacks a required column or has a cell of a wrong kind.
+        DataError: As `records`, or if a record lacks a required column or has a cell of
+            a wrong kind.
     """
     key = None
     if wanted is not None and not each:
@@ -138,7 +158,10 @@ def _pattern_of_ids(columns: Sequence[Column]) -> re.Pattern[str] | None:
     fields = "|".join(map(re.escape, items[0].aliases or (items[0].name,)))
     # An id with an escape is decoded before it is compared: such a line is parsed.
     value = r"""u?"([^"\\]*)"|u?'([^'\\]*)'|(\d+)"""
-    return re.compile(rf"""["'](?:{fields})["']\s*:\s*(?:(?:{value})\s*[,}}])?""", re.IGNORECASE)
+    return re.compile(
+        rf"""["'](?:{fields})["']\s*:\s*(?:(?:{value})\s*[,}}])?""",
+        re.IGNORECASE,
+    )
 
 
 def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
@@ -154,20 +177,24 @@ def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[Column], where: str) -> list[Any]:
-    """The row's cell for each column, None if it has none; DataError if it lacks a required one."""
+    """The row's cell for each column, None if it has none;
+    DataError if it lacks a required one.
+    """
     named = {normal(name): value for name, value in row.items()}
     cells = [_cell(named, column) for column in columns]
     for column, cell in zip(columns, cells, strict=True):
         if column.required and cell is None:
             names = ", ".join(column.aliases or (column.name,))
             raise DataError(
-                f"{where}: no {column.name!r} among {list(row)[:20]!r}; it may be called {names}"
+                f"{where}: no {column.name!r} among {list(row)[:20]!r}; it may be called {names}",
             )
     return cells
 
 
 def _cell(named: dict[str, Any], column: Column) -> Any:
-    """The first value that is not empty under a name of the column; ``a.b`` names field b of the object a."""
+    """The first value that is not empty under a name of the
+    column; ``a.b`` names field b of the object a.
+    """
     for alias in column.aliases or (normal(column.name),):
         value: Any = named
         for part in alias.split("."):

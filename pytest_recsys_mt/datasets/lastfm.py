@@ -1,6 +1,7 @@
 """Last.fm of HetRec 2011, listening counts of artists, as
-https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes it. An
-interaction has the time of the user's latest tag for the artist after `EARLIEST`, else 0.
+https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes
+it. An interaction has the time of the user's latest tag for the artist after
+`EARLIEST`, else 0.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ EARLIEST = 1_009_843_200
 
 
 def _layout(*columns: Column, encoding: str = "utf-8", ragged: bool = False) -> Layout:
-    return Layout(columns, separator="\t", encoding=encoding, quoted=False, ragged=ragged)
+    return Layout(
+        columns,
+        separator="\t",
+        encoding=encoding,
+        quoted=False,
+        ragged=ragged,
+    )
 
 
 _USER = Column("user", "integer", ("userid",))
@@ -36,7 +43,11 @@ _TAGGED = _layout(_USER, _ARTIST, _TAG, Column("timestamp", "integer"))
 _DAY = ["year", "month", "day"]
 _DATED = _layout(_USER, _ARTIST, _TAG, *(Column(name, "integer") for name in _DAY))
 # Some artists have no picture, and no tab for it.
-_ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), ragged=True)
+_ARTISTS = _layout(
+    Column("item", "integer", ("id",)),
+    Column("name", "text"),
+    ragged=True,
+)
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 
@@ -57,7 +68,9 @@ def read_folder(folder: Path, told: Told) -> Content:
 
 
 def _artists(folder: Path, tagged: Rows | None) -> dict[str, Item]:
-    """The artists by id, with their most frequent tags; the first of them is their genre."""
+    """The artists by id, with their most frequent tags;
+    the first of them is their genre.
+    """
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
     tags_by_artist = _tags_by_artist(folder, tagged)
@@ -81,9 +94,11 @@ def _tags_by_artist(folder: Path, tagged: Rows | None) -> dict[str, tuple[str, .
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
-    """The user's own fifth that each count falls into, from 1 to 5, as levels differ by user.
+    """The user's own fifth that each count falls into, from 1 to 5, as levels differ by
+    user.
 
-    It is ceil(5 r / n) for the r of the user's n artists that were heard at most as often.
+    It is ceil(5 r / n) for the r of the user's n artists that were heard at most as
+    often.
 
     Args:
         counts: The columns ``user`` and ``count``, one row for each artist of a user.
@@ -95,7 +110,9 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
 
 
 def _tagged(folder: Path) -> Rows | None:
-    """Who gave an artist which tag, with times in milliseconds; None if the folder has no such file."""
+    """Who gave an artist which tag, with times in
+    milliseconds; None if the folder has no such file.
+    """
     timed = folder / "user_taggedartists-timestamps.dat"
     dated = folder / "user_taggedartists.dat"
     if timed.exists():

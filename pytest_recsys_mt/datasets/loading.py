@@ -1,4 +1,6 @@
-"""`load`: a dataset by name, or from a folder in a known format, recorded answers or a table."""
+"""`load`: a dataset by name, or from a folder in a known
+format, recorded answers or a table.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, besides paths."""
 LONGEST_PATH = 4096
 Repeats = Literal["latest", "count", "refuse"]
-"""What becomes of rows of a table that repeat a user and an item: the latest is kept; or their number is the
-rating, where there is none; or they are an error."""
+"""What becomes of rows of a table that repeat a user and an item: the latest is kept;
+or their number is the rating, where there is none; or they are an error.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,15 @@ class Format:
     """A format of the files in a folder."""
 
     name: str  # in errors
-    files: tuple[str, ...]  # names, glob patterns, and alternatives of them between ``|``
+    files: tuple[
+        str,
+        ...,
+    ]  # names, glob patterns, and alternatives of them between ``|``
     read: Callable[[Path, Told], Content]  # the files of a folder
     source: str  # where it is described
-    by_content: bool = False  # whether the names of the files say too little to know a folder by
+    by_content: bool = (
+        False  # whether the names of the files say too little to know a folder by
+    )
 
 
 def found(folder: Path, file: str) -> list[Path]:
@@ -78,15 +86,17 @@ def load(
     """Load a dataset.
 
     Args:
-        source: One of `NAMES`, or a path to a folder, a table (with options behind a question mark) or a
-            description of tables. A `Path` is never a name.
-        cache_dir: The folder of named datasets; by default that of `download.data_directory`.
+        source: One of `NAMES`, or a path to a folder, a table (with options behind a
+            question mark) or a description of tables. A `Path` is never a name.
+        cache_dir: The folder of named datasets; by default that of
+            `download.data_directory`.
         repeats: What becomes of rows that repeat a user and an item.
-        told: Called with each note: what was done to the rows, and, of a path, what was read.
+        told: Called with each note: what was done to the rows, and, of a path, what was
+            read.
 
     Raises:
-        DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
-            malformed or unsafe; the text names the file and the line.
+        DataError: If there is no such dataset, it cannot be downloaded, or a file of it
+            is missing, malformed or unsafe; the text names the file and the line.
     """
     if isinstance(source, str) and source in NAMES:
         return _load_named(source, cache_dir, repeats, told)
@@ -97,14 +107,19 @@ def load(
         dataset, summary = _load_path(path, options, repeats, told)
     except (UnicodeError, OverflowError) as problem:
         raise DataError(
-            f"{str(path)!r} holds a value that is neither text nor a number: {problem}"
+            f"{str(path)!r} holds a value that is neither text nor a number: {problem}",
         ) from problem
     if summary:
         told(summary)
     return dataset
 
 
-def _load_named(name: str, cache_dir: Path | None, repeats: Repeats, told: Told) -> Dataset:
+def _load_named(
+    name: str,
+    cache_dir: Path | None,
+    repeats: Repeats,
+    told: Told,
+) -> Dataset:
     from pytest_recsys_mt.datasets.reading import made
 
     folder = obtained(name, cache_dir)
@@ -116,14 +131,20 @@ def _load_named(name: str, cache_dir: Path | None, repeats: Repeats, told: Told)
             remedy = f"put those of {BY_HAND[name]} into it"
         else:
             remedy = "delete that folder, and it is downloaded anew"
-        raise DataError(f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}")
+        raise DataError(
+            f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}",
+        )
     return made(name, form.read(folder, told), repeats, told)
 
 
 def _load_path(
-    path: Path, options: Mapping[str, str], repeats: Repeats, told: Told
+    path: Path,
+    options: Mapping[str, str],
+    repeats: Repeats,
+    told: Told,
 ) -> tuple[Dataset, str]:
-    """The dataset of a folder or a file, and its summary, which recorded answers have none of.
+    """The dataset of a folder or a file, and its summary, which recorded answers have
+    none of.
 
     `options` are those behind the question mark.
     """
@@ -145,10 +166,11 @@ def _load_path(
 
 
 def load_mini() -> Dataset:
-    """The embedded dataset: 351 real films (Wikidata, CC0) and 400 simulated users, by ``scripts/make_mini.py``.
+    """The embedded dataset: 351 real films (Wikidata, CC0) and 400 simulated users, by
+    ``scripts/make_mini.py``.
 
-    Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings, leads first)
-    and ``logline``; users have ``age`` and ``occupation``.
+    Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings,
+    leads first) and ``logline``; users have ``age`` and ``occupation``.
     """
     from pytest_recsys_mt.datasets import description, reading
 
@@ -158,7 +180,9 @@ def load_mini() -> Dataset:
 
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
-    """The existing path that a source names, if any, and the options behind its question mark."""
+    """The existing path that a source names, if any, and
+    the options behind its question mark.
+    """
     path = expanded(source)
     text = str(source)
     if len(text) > LONGEST_PATH:
@@ -177,7 +201,8 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
-    """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
+    """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded
+    one.
 
     Raises:
         DataError: If it cannot be downloaded, or must be obtained by hand.
@@ -192,7 +217,7 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
         if not folder.is_dir():
             raise DataError(
                 f"dataset {name!r} is not downloaded for you: get its files from {BY_HAND[name]} and "
-                f"put them into {str(folder)!r}, or give the path of their folder"
+                f"put them into {str(folder)!r}, or give the path of their folder",
             )
         return folder
     return download.obtain(name, directory)
@@ -204,8 +229,12 @@ def _format(folder: Path) -> Format | None:
     Raises:
         DataError: If the folder has some files of a format, and lacks others.
     """
-    missing_files = {form: missing(folder, form.files) for form in formats() if not form.by_content}
-    missing_share = {form: len(files) / len(form.files) for form, files in missing_files.items()}
+    missing_files = {
+        form: missing(folder, form.files) for form in formats() if not form.by_content
+    }
+    missing_share = {
+        form: len(files) / len(form.files) for form, files in missing_files.items()
+    }
     least = min(missing_share.values())
     if least == 1:
         return None
@@ -219,7 +248,12 @@ def _format(folder: Path) -> Format | None:
 
 def unknown(source: str | Path) -> str:
     """The error text if `source` is neither a name nor a path."""
-    if isinstance(source, Path) or "/" in source or "\\" in source or Path(source).suffix:
+    if (
+        isinstance(source, Path)
+        or "/" in source
+        or "\\" in source
+        or Path(source).suffix
+    ):
         return f"no file or folder {str(source)!r}; give a path or one of {', '.join(NAMES)}"
     similar_names = difflib.get_close_matches(source.lower(), NAMES, n=1)
     question = f" Did you mean {similar_names[0]!r}?" if similar_names else ""

@@ -1,6 +1,8 @@
-"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres of Wikidata (CC0).
+"""Facts about films, joined by IMDb number or by name and year: directors, cast and
+genres of Wikidata (CC0).
 
-``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from 1940 to 2014.
+``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from
+1940 to 2014.
 """
 
 import csv
@@ -15,7 +17,9 @@ from typing import Any
 from pytest_recsys_mt.requests import Item
 
 _FACTS = ("directors", "cast", "genres")
-_ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")  # a title in lower case in MovieLens's notation
+_ARTICLE_LAST = re.compile(
+    r"^(.*), (the|a|an)$",
+)  # a title in lower case in MovieLens's notation
 
 
 def imdb_id(number: int) -> str:
@@ -23,10 +27,15 @@ def imdb_id(number: int) -> str:
     return f"tt{number:07d}"
 
 
-def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[str, Item]:
-    """A catalogue with the facts about its films, by their IMDb identifiers (``tt0114709``).
+def with_metadata(
+    items: Mapping[str, Item],
+    links: Mapping[str, str],
+) -> dict[str, Item]:
+    """A catalogue with the facts about its films, by their IMDb identifiers
+    (``tt0114709``).
 
-    Known films gain ``directors`` and ``cast`` (tuples of names), and ``genres`` where missing.
+    Known films gain ``directors`` and ``cast`` (tuples of names), and ``genres`` where
+    missing.
     """
     facts_by_imdb = {film.id: film.attributes for film in _table()}
     joined = {}
@@ -37,7 +46,9 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
 
 
 def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
-    """The same by name and year, if only one film has them; items without a year gain nothing."""
+    """The same by name and year, if only one film has them;
+    items without a year gain nothing.
+    """
     facts_by_title: dict[tuple[str, int | None], Mapping[str, Any] | None] = {}
     for film in _table():
         title = item_key(film)
@@ -74,7 +85,11 @@ def _joined(item: Item, facts: Mapping[str, Any] | None) -> Item:
     """The item with the facts; its own attributes count more, unless they are empty."""
     if facts is None:
         return item
-    kept = {key: value for key, value in item.attributes.items() if value or key not in facts}
+    kept = {
+        key: value
+        for key, value in item.attributes.items()
+        if value or key not in facts
+    }
     return replace(item, attributes={**item.attributes, **facts, **kept})
 
 

@@ -1,6 +1,6 @@
-"""MIND, news and impressions with clicks: tab separated files without header or quotes, as
-https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md describes them. A
-folder with the training and the validation set is one dataset.
+"""MIND, news and impressions with clicks: tab separated files without header or quotes,
+as https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md
+describes them. A folder with the training and the validation set is one dataset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,9 @@ CLICKS = Scale(0, 1)
 PARTS = ("train", "dev")
 """The published parts with labels, by the endings of their folders."""
 LEAST = 10
-"""Items that an impression shows at least, to be a user's candidates: of two or three items, most orders agree."""
+"""Items that an impression shows at least, to be a user's candidates: of two or three
+items, most orders agree.
+"""
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
 
@@ -44,18 +46,24 @@ _NEWS = _layout(
     abstract_entities="text",
 )
 _BEHAVIORS = _layout(
-    impression="integer", user="id", time="text", history="text", impressions="text"
+    impression="integer",
+    user="id",
+    time="text",
+    history="text",
+    impressions="text",
 )
 
 
 def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
     """What a folder of this format holds; a file without labels is refused.
 
-    A user's candidates are what the impression of the latest click showed, in its order, unless it showed less than
-    `LEAST`.
+    A user's candidates are what the impression of the latest click showed, in its
+    order, unless it showed less than `LEAST`.
     """
     items: dict[str, Item] = {}
-    for part in reversed(parts):  # of news in several parts, the row of the first counts
+    for part in reversed(
+        parts,
+    ):  # of news in several parts, the row of the first counts
         items |= _catalogue(folder / part / "news.tsv")
     files = [read(folder / part / "behaviors.tsv", _BEHAVIORS) for part in parts]
     frames = []
@@ -78,7 +86,9 @@ def _catalogue(path: Path) -> dict[str, Item]:
     news = read(path, _NEWS)
     news.refuse_repeats("item")
     items = {}
-    for key, category, subcategory, title, abstract, *_ in news.frame.itertuples(index=False):
+    for key, category, subcategory, title, abstract, *_ in news.frame.itertuples(
+        index=False,
+    ):
         names = (category.strip(), subcategory.strip())
         categories = tuple(name for name in names if name)
         attributes: dict[str, object] = {"categories": categories}
@@ -89,7 +99,9 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 
 def _entries(rows: Rows, column: str) -> pd.DataFrame:
-    """One row for each entry of a column of lists: ``user``, ``entry``, its ``row`` in the file, its ``place`` in the list."""
+    """One row for each entry of a column of lists: ``user``, ``entry``, its ``row`` in
+    the file, its ``place`` in the list.
+    """
     listed = rows.frame[column].str.split()
     lists = pd.DataFrame({"user": rows.frame["user"], "entry": listed})
     entries = lists.explode("entry").dropna()
@@ -98,8 +110,12 @@ def _entries(rows: Rows, column: str) -> pd.DataFrame:
 
 
 def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
-    """The clicks of the histories; they have no times, so their places in the history stand for them."""
-    entries = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
+    """The clicks of the histories; they have no times, so
+    their places in the history stand for them.
+    """
+    entries = _entries(rows, "history").rename(
+        columns={"entry": "item", "place": "timestamp"},
+    )
     is_unknown = ~entries["item"].isin(list(items))
     wrong_rows = entries["row"][is_unknown]
 
@@ -111,10 +127,15 @@ def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
     return entries.assign(clicked=True, shown=-1)
 
 
-def _shown(rows: Rows, items: Mapping[str, Item], times: npt.NDArray[np.int64]) -> pd.DataFrame:
+def _shown(
+    rows: Rows,
+    items: Mapping[str, Item],
+    times: npt.NDArray[np.int64],
+) -> pd.DataFrame:
     """What the impressions show; ``shown`` is the number of the impression."""
     entries = _entries(rows, "impressions")
-    # Only distinct entries are parsed one by one: millions of entries name thousands of news.
+    # Only distinct entries are parsed one by one: millions of entries name thousands of
+    # news.
     codes, distinct = pd.factorize(entries["entry"])
     parts = pd.Series(distinct).str.rpartition("-")
     news = parts[0]
@@ -153,10 +174,15 @@ def _refusal(entries: Sequence[str], items: Mapping[str, Item]) -> str:
     return "the impression shows nothing"
 
 
-def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[Item, ...]]:
+def _offered(
+    frame: pd.DataFrame,
+    items: Mapping[str, Item],
+) -> dict[str, tuple[Item, ...]]:
     shown = frame[frame["shown"] >= 0]
     clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
-    latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]
+    latest = clicked.drop_duplicates("user", keep="last")[
+        ["user", "timestamp", "shown"]
+    ]
     shown_with_it = shown.merge(latest).drop_duplicates(["user", "item"])
     offered = {}
     for user, listed in shown_with_it.groupby("user")["item"]:
@@ -165,12 +191,16 @@ def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[
     return offered
 
 
-SOURCE = "https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md"
+SOURCE = (
+    "https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md"
+)
 FILES = ("news.tsv", "behaviors.tsv")
 
 
 def _format_of_parts(size: str) -> Format:
-    """The format of a folder that holds the published parts of one size, each in its own folder."""
+    """The format of a folder that holds the published parts
+    of one size, each in its own folder.
+    """
     folders = [f"MIND{size}_{part}" for part in PARTS]
     files = tuple(f"{folder}/{file}" for folder in folders for file in FILES)
     name = f"MIND{size} with training and validation set"

@@ -19,18 +19,24 @@ NEAREST = 30
 """Most neighbours of an item."""
 
 LEAST_SHARED = 2
-"""Users that an item and its neighbour share at least: one user alone says nothing about two items."""
+"""Users that an item and its neighbour share at least: one
+user alone says nothing about two items.
+"""
 
 MOST_USERS = 2000
-"""Users of an item that are read at most, at even distances: more would cost time, and hardly move a cosine."""
+"""Users of an item that are read at most, at even distances:
+more would cost time, and hardly move a cosine.
+"""
 
 
 class Neighbours(Mapping[str, tuple[str, ...]]):
-    """The nearest items of every item, nearest first, by item id; each is computed when it is first read, and cached.
+    """The nearest items of every item, nearest first, by item id; each is computed when
+    it is first read, and cached.
 
-    They have the largest cosines to it of the columns of users, without ratings (Sarwar et al.
-    2001, https://doi.org/10.1145/371920.372071). This needs no metadata, so every dataset has it.
-    Equal cosines are ordered by item id. Less than `LEAST_SHARED` shared users make no neighbour.
+    They have the largest cosines to it of the columns of users, without ratings (Sarwar
+    et al. 2001, https://doi.org/10.1145/371920.372071). This needs no metadata, so
+    every dataset has it. Equal cosines are ordered by item id. Less than `LEAST_SHARED`
+    shared users make no neighbour.
 
     Args:
         items: The ids of the catalogue.
@@ -69,9 +75,11 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         shared_users = np.bincount(by_user[users].indices, minlength=len(self._ids))
         shared_users[row] = 0
         near = np.flatnonzero(shared_users >= LEAST_SHARED)
-        # The length of the item's own column divides all cosines, and so does not change their order.
+        # The length of the item's own column divides all cosines, and so does not
+        # change their order.
         lengths = by_item.indptr[near + 1] - by_item.indptr[near]
-        # Rounded, as equal cosines may differ in the last digit, and then are not ordered by id.
+        # Rounded, as equal cosines may differ in the last digit, and then are not
+        # ordered by id.
         cosines = np.round(shared_users[near] / np.sqrt(lengths), 10)
         if len(near) > NEAREST:  # to sort only what may be among them
             least = np.partition(cosines, -NEAREST)[-NEAREST]
@@ -92,10 +100,15 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
     @cached_property
     def _tables(self) -> tuple[csr_array[np.int8], csr_array[np.int8]]:
         """Ones where a user has an item: shapes (users, items) and (items, users)."""
-        from scipy.sparse import csr_array  # its import takes time, and few runs use neighbours
+        from scipy.sparse import (
+            csr_array,
+        )  # its import takes time, and few runs use neighbours
 
         user_codes, user_names = pd.factorize(self._interactions["user"])
-        item_codes, item_ids = pd.factorize(self._interactions["item"], use_na_sentinel=False)
+        item_codes, item_ids = pd.factorize(
+            self._interactions["item"],
+            use_na_sentinel=False,
+        )
         row_by_code = pd.Index(item_ids).map(self._row).to_numpy(dtype=np.int32)
         columns = row_by_code[item_codes]
         rows = user_codes.astype(np.int32)

@@ -1,6 +1,8 @@
-"""The Netflix prize, ratings of films by day, as the README of the set describes its files; a title may contain commas.
+"""The Netflix prize, ratings of films by day, as the README of the set describes its
+files; a title may contain commas.
 
-Facts about the films are joined by name and year: those of `listing` first, then of `metadata`.
+Facts about the films are joined by name and year: those of `listing` first, then of
+`metadata`.
 """
 
 import io
@@ -52,11 +54,13 @@ def _catalogue(path: Path) -> dict[str, Item]:
         if film is None:
             raise DataError(
                 f"{str(path)!r}, line {number}: {line[:80]!r} is not a film, its year or NULL, and "
-                f"its title, as in '1,2003,Dinosaur Planet'"
+                f"its title, as in '1,2003,Dinosaur Planet'",
             )
         key, year, title = film.groups()
         if key in items:
-            raise DataError(f"{str(path)!r}, line {number}: film {key!r} is there already")
+            raise DataError(
+                f"{str(path)!r}, line {number}: film {key!r} is there already",
+            )
         year_or_none = None if year == "NULL" else int(year)
         items[key] = Item(key, title.strip(), year_or_none)
     return items
@@ -78,7 +82,9 @@ def _ratings(folder: Path) -> Rows:
 
 
 def _rating_files(folder: Path) -> list[Path]:
-    """The files of the first pattern that has any: a folder may hold the ratings in two forms."""
+    """The files of the first pattern that has any: a folder
+    may hold the ratings in two forms.
+    """
     for pattern in RATINGS.split("|"):
         files = found(folder, pattern)
         if files:
@@ -87,7 +93,9 @@ def _rating_files(folder: Path) -> list[Path]:
 
 
 def _blocks(files: Sequence[Path]) -> list[list[Path]]:
-    """The files in groups of about `_BLOCK` bytes: small ones are parsed together, as each costs some time alone."""
+    """The files in groups of about `_BLOCK` bytes: small ones are parsed together, as
+    each costs some time alone.
+    """
     blocks: list[list[Path]] = []
     number_before = -1
     end = 0
@@ -121,8 +129,11 @@ def _parsed(block: list[Path]) -> pd.DataFrame:
     except (ValueError, OverflowError) as problem:
         raise _wrong(block) from problem
     rows_by_film = [body.count(b"\n") - 1 for body in bodies]
-    # pandas uses surplus fields of the first row as row labels, and leaves blank lines out.
-    is_sound = isinstance(frame.index, pd.RangeIndex) and len(frame) == sum(rows_by_film)
+    # pandas uses surplus fields of the first row as row labels, and leaves blank lines
+    # out.
+    is_sound = isinstance(frame.index, pd.RangeIndex) and len(frame) == sum(
+        rows_by_film,
+    )
     days = frame["day"].cat
     times = pd.to_datetime(days.categories, format="%Y-%m-%d", errors="coerce")
     if not is_sound or times.isna().any():
@@ -134,7 +145,7 @@ def _parsed(block: list[Path]) -> pd.DataFrame:
             "item": np.repeat(films, rows_by_film),
             "rating": frame["rating"],
             "timestamp": seconds[days.codes.to_numpy()],
-        }
+        },
     )
 
 
@@ -146,7 +157,7 @@ def _split_by_film(path: Path) -> list[bytes]:
     if not numbers_and_bodies or before_first_film.strip():
         first_line = content[:80].split(b"\n")[0].decode("latin-1")
         raise DataError(
-            f"{str(path)!r}, line 1: {first_line!r} is not a film and a colon, as in '1:'"
+            f"{str(path)!r}, line 1: {first_line!r} is not a film and a colon, as in '1:'",
         )
     return numbers_and_bodies
 
@@ -158,7 +169,7 @@ def _wrong(block: list[Path]) -> DataError:
         if not _is_rating(text):
             return DataError(
                 f"{str(line.path)!r}, line {line.number}: {text[:80]!r} is not a customer, a rating and a "
-                f"day, as in '1488844,3,2005-09-06'"
+                f"day, as in '1488844,3,2005-09-06'",
             )
     return DataError(f"{str(block[0])!r} and what follows it cannot be read")
 
@@ -185,4 +196,6 @@ def _lines(files: list[Path]) -> Iterator[_Line]:
                     yield _Line(path, number, line)
 
 
-FORMATS = (Format("the Netflix prize", (TITLES, RATINGS), read_folder, BY_HAND["netflix"]),)
+FORMATS = (
+    Format("the Netflix prize", (TITLES, RATINGS), read_folder, BY_HAND["netflix"]),
+)

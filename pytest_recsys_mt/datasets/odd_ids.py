@@ -39,7 +39,9 @@ def _report_unlike(ids: pd.Series[Any], kind: object, told: Told) -> None:
         odd = ids[are_numbers]
         what = "are numbers"
     if 0 < len(odd) <= ODD * len(ids):
-        told(f"of {len(ids):,} {kind} ids {len(odd):,} {what}, unlike the others: {odd.iloc[0]!r}")
+        told(
+            f"of {len(ids):,} {kind} ids {len(odd):,} {what}, unlike the others: {odd.iloc[0]!r}",
+        )
 
 
 def _report_twins(ids: pd.Series[Any], kind: object, told: Told) -> None:
@@ -51,7 +53,7 @@ def _report_twins(ids: pd.Series[Any], kind: object, told: Told) -> None:
     first = twins.iloc[0]
     its_plain_form = plain[twins.index[0]]
     told(
-        f"{kind} ids such as {its_plain_form!r} and {first!r} stand side by side, and count as two"
+        f"{kind} ids such as {its_plain_form!r} and {first!r} stand side by side, and count as two",
     )
 
 
@@ -60,5 +62,5 @@ def _report_missing(ids: pd.Series[Any], kind: object, told: Told) -> None:
     if missing.empty:
         return
     told(
-        f"{missing.iloc[0]!r} is taken for the id of a {kind}; leave such rows out if it means none"
+        f"{missing.iloc[0]!r} is taken for the id of a {kind}; leave such rows out if it means none",
     )

@@ -11,25 +11,30 @@ SUFFIXES = (".parquet", ".pq")
 
 
 def header(path: Path) -> list[str]:
-    """The names of the columns; DataError if it is not a Parquet file, or pyarrow is not installed."""
+    """The names of the columns; DataError if it is not a
+    Parquet file, or pyarrow is not installed.
+    """
     try:
         from pyarrow import ArrowException  # type: ignore[import-untyped]
         from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
     except ImportError as problem:
         raise DataError(
-            f"{str(path)!r}: Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV"
+            f"{str(path)!r}: Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV",
         ) from problem
     try:
         return [str(name) for name in read_schema(path).names]
     except (ArrowException, OSError) as problem:
-        raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
+        raise DataError(
+            f"{str(path)!r} is not a sound Parquet file: {problem}",
+        ) from problem
 
 
 def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     """Read one file.
 
     Raises:
-        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places are rows, from 1.
+        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong
+            kind; places are rows, from 1.
     """
     names = header(path)
     column_by_place = match(names, columns, f"{str(path)!r}")
@@ -37,7 +42,9 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     try:
         cells = pd.read_parquet(path, columns=wanted)
     except (ValueError, OSError) as problem:
-        raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
+        raise DataError(
+            f"{str(path)!r} is not a sound Parquet file: {problem}",
+        ) from problem
     if cells.empty:
         raise DataError(f"{str(path)!r} has no rows")
     # What pandas wrote as the index of its table is a column for us.

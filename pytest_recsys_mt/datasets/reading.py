@@ -1,5 +1,5 @@
-"""Reads files as a description says, and makes a `Dataset` of what those of any format hold; each error names file
-and line.
+"""Reads files as a description says, and makes a `Dataset` of what those of any format
+hold; each error names file and line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.catalogue import catalogue_of, item_of, named_by_ids, with_tags
+from pytest_recsys_mt.datasets.catalogue import (
+    catalogue_of,
+    item_of,
+    named_by_ids,
+    with_tags,
+)
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
@@ -39,7 +44,9 @@ SCALES = (
 """The usual rating scales, in the order of trial."""
 _FIRST_DATE = 10**8
 _LAST_DATE = 2.5e11
-"""Unix seconds between these are shown as dates; the last is in the year 9892, and `datetime` ends with 9999."""
+"""Unix seconds between these are shown as dates; the last is in the year 9892, and
+`datetime` ends with 9999.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ def read(form: Description, folder: Path, told: Told) -> Content:
         The interactions, the catalogue and the users.
 
     Raises:
-        DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
+        DataError: If a file is wrong; the text names the file and the line (for
+            Parquet, the row).
     """
     part = form.interactions
     rows, facts = interactions(part.paths(folder), part, folder, told)
@@ -82,8 +90,15 @@ def read(form: Description, folder: Path, told: Told) -> Content:
     return Content(rows, items, scale, form.family, users, thing=form.thing)
 
 
-def _listed_items(form: Description, folder: Path, told: Told, rows: Rows) -> dict[str, Item]:
-    """The items of the format's catalogue; without its files, those of the interactions."""
+def _listed_items(
+    form: Description,
+    folder: Path,
+    told: Told,
+    rows: Rows,
+) -> dict[str, Item]:
+    """The items of the format's catalogue; without its
+    files, those of the interactions.
+    """
     paths = form.items.paths(folder) if form.items else []
     if form.items is None or not paths:
         return named_by_ids(rows, told)
@@ -91,9 +106,12 @@ def _listed_items(form: Description, folder: Path, told: Told, rows: Rows) -> di
 
 
 def _with_facts(
-    items: Mapping[str, Item], facts: Mapping[str, Mapping[str, Any]]
+    items: Mapping[str, Item],
+    facts: Mapping[str, Mapping[str, Any]],
 ) -> Mapping[str, Item]:
-    """The items with the facts that stand beside interactions; what the catalogue says counts more."""
+    """The items with the facts that stand beside
+    interactions; what the catalogue says counts more.
+    """
     joined = {}
     for key, item in items.items():
         attributes = {**facts.get(key, {}), **item.attributes}
@@ -102,7 +120,10 @@ def _with_facts(
 
 
 def interactions(
-    paths: Sequence[Path], part: Part, folder: Path, told: Told
+    paths: Sequence[Path],
+    part: Part,
+    folder: Path,
+    told: Told,
 ) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
     """The interactions of some files, and by item the facts that stand beside them.
 
@@ -113,11 +134,12 @@ def interactions(
         told: Called with each note on what was done to the rows.
 
     Returns:
-        The rows, with a rating of 1 and the place in the file where ratings and times are missing; and the
-        attributes by item id.
+        The rows, with a rating of 1 and the place in the file where ratings and times
+        are missing; and the attributes by item id.
 
     Raises:
-        DataError: If a file is wrong or no row is left; the text names the file and the line.
+        DataError: If a file is wrong or no row is left; the text names the file and the
+            line.
     """
     rows = part.read(paths, folder)
     for column, values in part.keep.items():
@@ -137,7 +159,9 @@ def interactions(
 
 
 def _rated_rows(rows: Rows, part: Part, told: Told) -> Rows:
-    """The rows without those whose rating stands for "not rated", such as Book-Crossing's 0."""
+    """The rows without those whose rating stands for "not
+    rated", such as Book-Crossing's 0.
+    """
     if not part.unrated or "rating" not in rows.frame:
         return rows
     is_unrated = rows.frame["rating"].isin(list(part.unrated)).to_numpy()
@@ -154,7 +178,8 @@ def usual_scale(rows: Rows) -> Scale:
     """The first usual scale that holds all ratings.
 
     Raises:
-        DataError: If there is none; the text names the first row with a rating outside all of them.
+        DataError: If there is none; the text names the first row with a rating outside
+            all of them.
     """
     ratings = rows.frame["rating"].to_numpy()
     widest = SCALES[-1]
@@ -170,31 +195,44 @@ def usual_scale(rows: Rows) -> Scale:
     rows.refuse((ratings < widest.low) | (ratings > widest.high), why)
     lowest = ratings.min()
     highest = ratings.max()
-    fitting = [scale for scale in SCALES if scale.low <= lowest and highest <= scale.high]
+    fitting = [
+        scale for scale in SCALES if scale.low <= lowest and highest <= scale.high
+    ]
     return fitting[0]
 
 
 def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Mapping[str, Any]]:
-    """Attributes by item, from the columns of `Part.facts`: of each column the item's most frequent value."""
+    """Attributes by item, from the columns of `Part.facts`: of
+    each column the item's most frequent value.
+    """
     facts_by_item: dict[str, dict[str, Any]] = {}
     for name in part.facts.keys() & set(frame):
         is_known = frame[name].notna() & (frame[name].astype(str) != "")
         known = frame[["item", name]][is_known]
-        counts = known.groupby(["item", name], observed=True).size().reset_index(name="count")
+        counts = (
+            known.groupby(["item", name], observed=True)
+            .size()
+            .reset_index(name="count")
+        )
         descending = counts.sort_values("count", ascending=False, kind="stable")
         most_frequent = descending.drop_duplicates("item")
         for item, value in zip(most_frequent["item"], most_frequent[name], strict=True):
             facts = facts_by_item.setdefault(str(item), {"item": item})
             facts[name] = value
     # The values are cleaned as those of a catalogue are: markup, lists, missing ones.
-    return {key: item_of(row, part, {}, Path()).attributes for key, row in facts_by_item.items()}
+    return {
+        key: item_of(row, part, {}, Path()).attributes
+        for key, row in facts_by_item.items()
+    }
 
 
 def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
-    """The attributes of users by id; whole numbers are numbers, and empty values are left out.
+    """The attributes of users by id; whole numbers are numbers, and empty values are
+    left out.
 
     Raises:
-        DataError: If a user has two rows, or a code has no meaning; the text names the file and the line.
+        DataError: If a user has two rows, or a code has no meaning; the text names the
+            file and the line.
     """
     paths = part.paths(folder)
     if not paths:
@@ -209,18 +247,25 @@ def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
     users = {}
     for row in frame.to_dict("records"):
         user = str(row.pop("user"))
-        users[user] = {str(name): _number(value) for name, value in row.items() if value}
+        users[user] = {
+            str(name): _number(value) for name, value in row.items() if value
+        }
     return users
 
 
 def _decoded(
-    rows: Rows, frame: pd.DataFrame, column: str, meanings: Mapping[str, str]
+    rows: Rows,
+    frame: pd.DataFrame,
+    column: str,
+    meanings: Mapping[str, str],
 ) -> pd.DataFrame:
     """The frame with the meanings of a column's codes in their place."""
     codes = frame[column]
     rows.refuse(
         ~codes.isin(list(meanings)).to_numpy(),
-        lambda row: f"{column} code {codes.iloc[row]} is not one of {', '.join(meanings)}",
+        lambda row: (
+            f"{column} code {codes.iloc[row]} is not one of {', '.join(meanings)}"
+        ),
     )
     return frame.assign(**{column: codes.map(meanings)})
 
@@ -241,13 +286,16 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
         told: Called with a note if there are such rows.
 
     Raises:
-        DataError: For the first row that names an item outside the catalogue, has a rating off the scale, or repeats a
-            user and an item that is refused; the text names the file and the line.
+        DataError: For the first row that names an item outside the catalogue, has a
+            rating off the scale, or repeats a user and an item that is refused; the
+            text names the file and the line.
     """
     rows = content.rows
     scale = content.scale
     if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):
-        raise DataError(f"thing={content.thing!r} is no word for an item, such as 'book'")
+        raise DataError(
+            f"thing={content.thing!r} is no word for an item, such as 'book'",
+        )
     has_ratings = rows.frame["rating"].nunique() > 1
     choices = "latest" if has_ratings else "latest or count"
     remedy = f"; -o recsys_repeats={choices} allows this"
@@ -258,9 +306,13 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     dropped = len(rows.frame) - len(kept)
     if dropped:
         verb = "repeat" if dropped > 1 else "repeats"
-        how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
+        how = (
+            "the latest of each is kept"
+            if repeats == "latest"
+            else "their number is the rating"
+        )
         told(
-            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (recsys_repeats)"
+            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (recsys_repeats)",
         )
         if repeats == "count":
             scale = Scale(0, float(kept["rating"].max()))
@@ -277,7 +329,9 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
 
 
 def summary(path: Path, dataset: Dataset) -> str:
-    """What was read, in a sentence: users, items, interactions, times, ratings, and titles that repeat."""
+    """What was read, in a sentence: users, items, interactions,
+    times, ratings, and titles that repeat.
+    """
     frame = dataset.interactions
     scale = dataset.scale
     text = (
@@ -318,9 +372,14 @@ def _ratings_in_words(frame: pd.DataFrame) -> str:
 
 
 def _checked(
-    rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
+    rows: Rows,
+    items: Container[str],
+    scale: Scale,
+    repeats: Repeats,
+    remedy: str,
 ) -> pd.DataFrame:
-    """The rows with ids as categories, each user and item once; DataError for a wrong row.
+    """The rows with ids as categories, each user and item once; DataError for a wrong
+    row.
 
     `remedy` ends the error text for a repeated pair of user and item.
     """
@@ -341,9 +400,12 @@ def _checked(
     ratings = frame["rating"].to_numpy()
     rows.refuse(
         (ratings < scale.low) | (ratings > scale.high),
-        lambda row: f"rating {ratings[row]:g} is outside the scale {scale.low:g} to {scale.high:g}",
+        lambda row: (
+            f"rating {ratings[row]:g} is outside the scale {scale.low:g} to {scale.high:g}"
+        ),
     )
-    # One number for each pair of user and item; to sort numbers is cheaper than to group by two columns.
+    # One number for each pair of user and item; to sort numbers is cheaper than to
+    # group by two columns.
     pairs = user_codes * len(item_ids) + item_codes
     ordered = np.sort(pairs)
     if not (ordered[1:] == ordered[:-1]).any():
@@ -364,8 +426,13 @@ def _checked(
 
 
 def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
-    """The latest row of each pair; with `repeats` count, its rating is the number of the pair's rows."""
-    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates("pair", keep="last")
+    """The latest row of each pair; with `repeats` count, its
+    rating is the number of the pair's rows.
+    """
+    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates(
+        "pair",
+        keep="last",
+    )
     if repeats == "count":
         rows_by_pair = frame["pair"].value_counts()
         latest["rating"] = latest["pair"].map(rows_by_pair).astype("float64")

@@ -8,13 +8,15 @@ key                 what it holds
 ``candidates``      titles, in the order of the prompt
 ``target``          the title that the user chose next, which the answer should rank high
 ``text``            the text of the model's answer
-``finish_reason``   why it ended, as the provider says: ``"length"``, ``"MAX_TOKENS"`` or ``"SAFETY"`` if
-                    it was cut off, ``"stop"`` or ``"end_turn"`` if not (may be left out)
+``finish_reason``   why it ended, as the provider says: ``"length"``, ``"MAX_TOKENS"``
+                    or ``"SAFETY"`` if it was cut off, ``"stop"`` or ``"end_turn"`` if
+                    not (may be left out)
 =================== ===============================================================================
 
-Other keys, such as the prompt, are ignored. Lines with the same question are replicates, in their
-order. A title is its item's id; if a list names one twice, the second is a separate item. There are
-no ratings, so every rating is 1 on a scale from 0 to 1.
+Other keys, such as the prompt, are ignored. Lines with the same question are
+replicates, in their order. A title is its item's id; if a list names one twice, the
+second is a separate item. There are no ratings, so every rating is 1 on a scale from 0
+to 1.
 """
 
 import json
@@ -46,7 +48,9 @@ class Reply:
 
 @dataclass(frozen=True)
 class Recording:
-    """One question, and every answer to it, by replicate; its `k` is the number of candidates."""
+    """One question, and every answer to it, by replicate;
+    its `k` is the number of candidates.
+    """
 
     request: Request
     target: Item
@@ -62,8 +66,8 @@ def read(path: Path) -> dict[str, Recording]:
     """The questions and answers of a file, by user in the order of the file.
 
     Raises:
-        DataError: If there is no such file, a line is malformed, or a user has two questions; the
-            text names the file and the line.
+        DataError: If there is no such file, a line is malformed, or a user has two
+            questions; the text names the file and the line.
     """
     recordings: dict[str, Recording] = {}
     for number, row in records(path, json.loads):
@@ -77,7 +81,7 @@ def read(path: Path) -> dict[str, Recording]:
         if (known.request, known.target) != (request, target):
             raise DataError(
                 f"{where}: user {request.user!r} has another question in an earlier line; give each "
-                f"question its own user"
+                f"question its own user",
             )
         recordings[request.user] = Recording(request, target, (*known.replies, reply))
     if not recordings:
@@ -86,7 +90,9 @@ def read(path: Path) -> dict[str, Recording]:
 
 
 def load(path: Path, name: str) -> Dataset:
-    """The users, histories, candidates and targets of a file, as a dataset; raises as `read` does."""
+    """The users, histories, candidates and targets of a file,
+    as a dataset; raises as `read` does.
+    """
     recordings = read(path)
     rows = []
     offered = {}
@@ -116,12 +122,16 @@ def _question(row: dict[str, Any], where: str) -> tuple[Request, Item]:
     candidates = _items(_titles(row, "candidates", where))
     target = row.get("target")
     if not isinstance(target, str) or not target.strip():
-        raise DataError(f"{where}: 'target' is the title that the user chose, got {target!r}")
+        raise DataError(
+            f"{where}: 'target' is the title that the user chose, got {target!r}",
+        )
     chosen = _items([target])[0]
     if chosen in history:
         raise DataError(f"{where}: the target {target!r} stands in the history")
     # There are no times: the places in the history keep its order.
-    ratings = tuple(Rating(item, SCALE.high, place) for place, item in enumerate(history))
+    ratings = tuple(
+        Rating(item, SCALE.high, place) for place, item in enumerate(history)
+    )
     user = str(row["user"])
     return Request(user, ratings, SCALE, tuple(candidates), k=len(candidates)), chosen
 
@@ -138,7 +148,9 @@ def _is_title(value: object) -> bool:
 
 
 def _items(titles: Sequence[str]) -> list[Item]:
-    """An item for each title; its id is the title as written, and ``#2`` behind it the second time."""
+    """An item for each title; its id is the title as written,
+    and ``#2`` behind it the second time.
+    """
     times_seen: Counter[str] = Counter()
     items = []
     for written in titles:

@@ -16,16 +16,20 @@ import pandas as pd
 from pytest_recsys_mt.safety.errors import DataError
 
 Kind = Literal["id", "integer", "number", "text", "time", "value"]
-"""The content of a column: ids and text stay as written (an id is never empty), integers fit 64
-bits, numbers are finite.  A time is an integer, a number or a text, whichever the first row has; see
-`times`.  A value is a text, or what a JSON record holds."""
+"""The content of a column: ids and text stay as written (an id is never empty),
+integers fit 64 bits, numbers are finite.  A time is an integer, a number or a text,
+whichever the first row has; see `times`.  A value is a text, or what a JSON record
+holds.
+"""
 
 HINT = (
     "; name it behind the path, as in ?user=HEADER&item=HEADER, or ?columns=user,item,rating where the file has no "
     "header"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
-_TYPE = re.compile(r":(token|float)(_seq)?$")  # what RecBole writes behind the name of a column
+_TYPE = re.compile(
+    r":(token|float)(_seq)?$",
+)  # what RecBole writes behind the name of a column
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,10 @@ class Column:
 
     name: str  # in the frame of `Rows`
     kind: Kind
-    aliases: tuple[str, ...] = ()  # its headers, in the form of `normal`; without any, its name
+    aliases: tuple[
+        str,
+        ...,
+    ] = ()  # its headers, in the form of `normal`; without any, its name
     required: bool = True
 
 
@@ -52,7 +59,9 @@ class Rows:
         return value.item() if isinstance(value, np.generic) else value
 
     def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
-        """Raise for the first row that `wrong`, shape (rows,), marks; `why` receives its number."""
+        """Raise for the first row that `wrong`, shape (rows,),
+        marks; `why` receives its number.
+        """
         if wrong.any():
             row = int(wrong.argmax())
             raise DataError(f"{str(self.path)!r}, {self.place(row)}: {why(row)}")
@@ -91,7 +100,9 @@ class Rows:
             return self._text_ids(column)
         if types.is_integer_dtype(cells) and not cells.isna().any():
             # The largest of those without a sign do not fit int64.
-            return cells.astype(str if types.is_unsigned_integer_dtype(cells) else "int64")
+            return cells.astype(
+                str if types.is_unsigned_integer_dtype(cells) else "int64",
+            )
         return self._integers(column)
 
     def _text_ids(self, column: Column) -> pd.Series[Any]:
@@ -108,7 +119,9 @@ class Rows:
         return numbers
 
     def _integers(self, column: Column) -> pd.Series[Any]:
-        """Whole numbers, which may be stored as floats: those have lost digits from 2**53 on."""
+        """Whole numbers, which may be stored as floats:
+        those have lost digits from 2**53 on.
+        """
         cells = self.frame[column.name]
         numbers = _as_floats(cells).to_numpy()
         is_whole = np.isfinite(numbers) & (numbers % 1 == 0)
@@ -116,9 +129,17 @@ class Rows:
         self._refuse_kind(~(is_whole & is_exact), column, WANTED["integer"])
         return cells.astype("int64")
 
-    def _refuse_kind(self, wrong: npt.NDArray[np.bool_], column: Column, wanted: str) -> None:
+    def _refuse_kind(
+        self,
+        wrong: npt.NDArray[np.bool_],
+        column: Column,
+        wanted: str,
+    ) -> None:
         name = column.name
-        self.refuse(wrong, lambda row: f"{name} is {self.cell(name, row)!r}, not {wanted}")
+        self.refuse(
+            wrong,
+            lambda row: f"{name} is {self.cell(name, row)!r}, not {wanted}",
+        )
 
 
 def _as_floats(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -145,12 +166,18 @@ def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
 
 @cache
 def normal(header: str) -> str:
-    """A header for comparison: lower case, without spaces, hyphens, underscores and RecBole's type."""
+    """A header for comparison: lower case, without spaces,
+    hyphens, underscores and RecBole's type.
+    """
     letters = _TYPE.sub("", header).casefold()
     return "".join(letter for letter in letters if letter not in " -_\t")
 
 
-def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
+def match(
+    header: Sequence[str],
+    columns: tuple[Column, ...],
+    where: str,
+) -> dict[int, Column]:
     """The columns found in a header, by position, in the order of `columns`.
 
     Args:
@@ -159,7 +186,8 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
         where: The file and the line, for errors.
 
     Raises:
-        DataError: If a required column is missing, two headers mean the same column, or one means two.
+        DataError: If a required column is missing, two headers mean the same column, or
+            one means two.
     """
     column_by_place: dict[int, Column] = {}
     for column in columns:
@@ -168,18 +196,18 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
         if len(places) > 1:
             both = [header[place] for place in places]
             raise DataError(
-                f"{where}: the headers {both!r} all mean {column.name!r}; keep one of them"
+                f"{where}: the headers {both!r} all mean {column.name!r}; keep one of them",
             )
         if not places and column.required:
             raise DataError(
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
-                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}"
+                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}",
             )
         for place in places:
             if place in column_by_place:
                 other = column_by_place[place]
                 raise DataError(
-                    f"{where}: the header {header[place]!r} means {other.name!r} and {column.name!r}; name another one"
+                    f"{where}: the header {header[place]!r} means {other.name!r} and {column.name!r}; name another one",
                 )
             column_by_place[place] = column
     return column_by_place

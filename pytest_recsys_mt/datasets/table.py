@@ -1,4 +1,6 @@
-"""Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes both."""
+"""Any table of interactions, and a catalogue beside it;
+``docs/how-to/bring-data.md`` describes both.
+"""
 
 import glob
 from collections.abc import Mapping, Sequence
@@ -8,9 +10,21 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
-from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
+from pytest_recsys_mt.datasets.description import (
+    TEXT,
+    Description,
+    Part,
+    descriptions,
+    own,
+)
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
-from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
+from pytest_recsys_mt.datasets.reading import (
+    Content,
+    interactions,
+    read,
+    users_of,
+    usual_scale,
+)
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.requests import Item, Scale, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
@@ -26,8 +40,19 @@ INTERACTIONS: Mapping[str, Sequence[str]] = {
     "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
 }  # fmt: skip
 """The usual headers, in the form of `rows.normal`."""
-COUNTS = ("count", "plays", "playtime", "listens", "quantity", "weight", "hours", "watchratio")
-"""Parts of headers of how often or how long somebody used an item: no rating, but perhaps meant as one."""
+COUNTS = (
+    "count",
+    "plays",
+    "playtime",
+    "listens",
+    "quantity",
+    "weight",
+    "hours",
+    "watchratio",
+)
+"""Parts of headers of how often or how long somebody used an
+item: no rating, but perhaps meant as one.
+"""
 LIKE_RATINGS = ("rating", "rate", "score", "star", "mark", "value", "grade")
 LIKE_TIMES = ("time", "day", "when", "stamp", "ts", "dat")
 """Parts of headers that may be meant as ratings and as times."""
@@ -51,7 +76,9 @@ ITEM_TABLES = (
     "{stem}.items", "items", "catalogue", "catalog", "movies", "films", "books", "products", "articles", "songs",
     "tracks", "artists", "games", "news", "places",
 )  # fmt: skip
-"""The names of catalogues beside a table, without their endings; RecBole's is ``shop.item`` beside ``shop.inter``."""
+"""The names of catalogues beside a table, without their endings; RecBole's is
+``shop.item`` beside ``shop.inter``.
+"""
 USER_TABLES = ("{stem}.users", "users", "customers")
 ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
@@ -72,7 +99,9 @@ def _options(
     thing: str = "",
 ) -> tuple[Part, str, str | None, str]:
     headers = {"user": user, "item": item, "rating": rating, "time": time}
-    given = {meaning: header for meaning, header in headers.items() if header is not None}
+    given = {
+        meaning: header for meaning, header in headers.items() if header is not None
+    }
     part = Part(
         named={**INTERACTIONS, **given},
         required=list(given),
@@ -90,11 +119,14 @@ def _scale(text: str) -> Scale:
         low, high = [float(bound) for bound in text.split(",")]
         return Scale(low, high)
     except ValueError as problem:
-        raise DataError(f"scale={text!r} is not LOW,HIGH, as in scale=1,10") from problem
+        raise DataError(
+            f"scale={text!r} is not LOW,HIGH, as in scale=1,10",
+        ) from problem
 
 
 def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
-    """What a table and the catalogue beside it hold, by the table's format, or by its headers and options.
+    """What a table and the catalogue beside it hold, by the table's format, or by its
+    headers and options.
 
     Args:
         path: The table, or a description of tables.
@@ -102,12 +134,13 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
         told: Called with each note on what was done to the rows.
 
     Raises:
-        DataError: If an option or a file is wrong; the text names the file and the line (for Parquet, the row).
+        DataError: If an option or a file is wrong; the text names the file and the line
+            (for Parquet, the row).
     """
     if path.suffix.lower() == ".toml":
         if given:
             raise DataError(
-                f"{str(path)!r} is a description, so write {next(iter(given))!r} into it"
+                f"{str(path)!r} is a description, so write {next(iter(given))!r} into it",
             )
         return read(own(path), path.parent, told)
     if not given:
@@ -128,8 +161,15 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
     return Content(rows, items, scale, users=users, thing=thing)
 
 
-def _items_of(path: Path, catalogue: str | None, rows: Rows, told: Told) -> dict[str, Item]:
-    """The items of the catalogue that an option names, else of one beside the table, else those of the rows."""
+def _items_of(
+    path: Path,
+    catalogue: str | None,
+    rows: Rows,
+    told: Told,
+) -> dict[str, Item]:
+    """The items of the catalogue that an option names, else of one
+    beside the table, else those of the rows.
+    """
     named = None if catalogue is None else path.parent / catalogue
     table = named or _beside(path, ITEM_TABLES, ".item")
     if table is None:
@@ -143,7 +183,7 @@ def _check(path: Path, part: Part) -> None:
         "".encode(part.encoding)
     except LookupError as problem:
         raise DataError(
-            f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python"
+            f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python",
         ) from problem
     if not part.columns:
         return
@@ -152,14 +192,18 @@ def _check(path: Path, part: Part) -> None:
     if not are_distinct or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
         raise DataError(
             f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
-            f"time, each once; write '-' for other columns"
+            f"time, each once; write '-' for other columns",
         )
     if suffix(path) not in TEXT:
-        raise DataError(f"{str(path)!r} has names for its columns, so leave columns= out")
+        raise DataError(
+            f"{str(path)!r} has names for its columns, so leave columns= out",
+        )
 
 
 def _report_columns_not_read(header: Sequence[str], part: Part, told: Told) -> None:
-    """Report a column that may be meant as the rating or the time where no column is one."""
+    """Report a column that may be meant as the rating or
+    the time where no column is one.
+    """
     if part.columns:
         return
     _report_like(header, part, "rating", (*COUNTS, *LIKE_RATINGS), told)
@@ -167,9 +211,15 @@ def _report_columns_not_read(header: Sequence[str], part: Part, told: Told) -> N
 
 
 def _report_like(
-    header: Sequence[str], part: Part, meaning: str, words: Sequence[str], told: Told
+    header: Sequence[str],
+    part: Part,
+    meaning: str,
+    words: Sequence[str],
+    told: Told,
 ) -> None:
-    """Report the first column whose header has one of the words, if no column has the meaning."""
+    """Report the first column whose header has one of the
+    words, if no column has the meaning.
+    """
     usual = INTERACTIONS[meaning]
     is_given = part.named.get(meaning, usual) != usual
     names = set(map(normal, header))
@@ -180,20 +230,30 @@ def _report_like(
         return
     told(
         f"no column is the {meaning}; {similar[0]!r} is not read, unless '?{meaning}={similar[0]}' stands behind "
-        f"the path"
+        f"the path",
     )
 
 
 def only_table(folder: Path) -> Path:
-    """The one table of interactions in a folder; DataError if there is none, or several."""
-    tables = [path for path in sorted(folder.iterdir()) if not path.is_dir() and is_table(path)]
+    """The one table of interactions in a folder;
+    DataError if there is none, or several.
+    """
+    tables = [
+        path
+        for path in sorted(folder.iterdir())
+        if not path.is_dir() and is_table(path)
+    ]
     if len(tables) == 1:
         return tables[0]
     known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
-    number = f"{len(tables)} of its files are tables" if tables else "none of its files is a table"
+    number = (
+        f"{len(tables)} of its files are tables"
+        if tables
+        else "none of its files is a table"
+    )
     raise DataError(
         f"folder {str(folder)!r} is in no known format, and {number} of users and items; known are: {known}. For a "
-        f"table of your own, give the path of the file"
+        f"table of your own, give the path of the file",
     )
 
 
@@ -238,9 +298,11 @@ def _fits(path: Path, form: Description) -> bool:
 
 
 def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
-    """The table beside another that has RecBole's ending, or one of the names; None if there is none.
+    """The table beside another that has RecBole's ending, or one of the names; None if
+    there is none.
 
-    A table without a column of ids is none, nor is a catalogue with a column of users: that is one of interactions.
+    A table without a column of ids is none, nor is a catalogue with a column of users:
+    that is one of interactions.
     """
     ids = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
     for table in _tables_beside(path, names, ending):
@@ -269,7 +331,9 @@ def _tables_beside(path: Path, names: Sequence[str], ending: str) -> list[Path]:
 
 
 def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
-    """What the columns of a table mean by their headers; the first of the `meanings` must be there."""
+    """What the columns of a table mean by their headers; the
+    first of the `meanings` must be there.
+    """
     written = headers(path)
     present = list(map(normal, written))
     header_by_meaning = {}
@@ -287,7 +351,9 @@ def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
         if written_header.endswith(":token_seq") and not is_title:
             lists[meaning_by_header[header]] = " "
     needed = next(iter(meanings))
-    others = {header: header for header in present if meaning_by_header[header] == header}
+    others = {
+        header: header for header in present if meaning_by_header[header] == header
+    }
     return Part(
         file=glob.escape(path.name),
         named={needed: meanings[needed], **others, **header_by_meaning},

@@ -18,8 +18,14 @@ FORMS = (
     "%Y/%m/%d %H:%M:%S", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
     "%m/%d/%Y %I:%M:%S %p", "%d.%m.%Y", "%d.%m.%Y %H:%M:%S", "%b %d, %Y", "%a %b %d %H:%M:%S %z %Y",
 )  # fmt: skip
-"""Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row decides which are possible."""
-UNITS = ((1e17, "nanoseconds", 10**9), (1e14, "microseconds", 10**6), (1e11, "milliseconds", 10**3))
+"""Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row
+decides which are possible.
+"""
+UNITS = (
+    (1e17, "nanoseconds", 10**9),
+    (1e14, "microseconds", 10**6),
+    (1e11, "milliseconds", 10**3),
+)
 """Times as numbers from which on they are no seconds: in seconds 1e11 is the year 5138."""
 SMALL = 10**8
 """Times below it, of before March 1973, are taken for an order."""
@@ -31,11 +37,17 @@ _DAY_FORMS = (("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14))
 """Forms of days and times written as one number, and their digits."""
 
 
-def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[np.int64]:
+def unix_seconds(
+    rows: Rows,
+    column: str,
+    form: str,
+    told: Told,
+) -> npt.NDArray[np.int64]:
     """A column of times in Unix seconds, shape (rows,).
 
-    Numbers are seconds, or, if they are too large for that, a smaller unit, which `told` hears; or days
-    such as 20170714. A text is ISO 8601, in one of `FORMS`, or in the given `form` (UTC without a zone).
+    Numbers are seconds, or, if they are too large for that, a smaller unit, which
+    `told` hears; or days such as 20170714. A text is ISO 8601, in one of `FORMS`, or in
+    the given `form` (UTC without a zone).
 
     Raises:
         DataError: For the first row that is no time, or if two forms fit and differ.
@@ -48,7 +60,12 @@ def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[
     return _seconds_of_texts(rows, column, form)
 
 
-def _seconds_of_numbers(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[np.int64]:
+def _seconds_of_numbers(
+    rows: Rows,
+    column: str,
+    form: str,
+    told: Told,
+) -> npt.NDArray[np.int64]:
     cells = rows.frame[column]
     numbers = cells.to_numpy(dtype=np.float64)
     rows.refuse(
@@ -99,11 +116,15 @@ def _in_form(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
     try:
         return pd.to_datetime(texts, format=form, utc=True, errors="coerce")
     except (ValueError, re.error) as problem:  # such as a directive twice
-        raise DataError(f"time_format={form!r} is no form of times: {problem}") from problem
+        raise DataError(
+            f"time_format={form!r} is no form of times: {problem}",
+        ) from problem
 
 
 def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
-    """The form that all numbers have, such as 20170714; empty if they are numbers of seconds, or of less."""
+    """The form that all numbers have, such as 20170714; empty if
+    they are numbers of seconds, or of less.
+    """
     for form, digits in _DAY_FORMS:
         numbers_a_day = 10.0 ** (digits - 8)
         is_before = numbers < FIRST_DAY * numbers_a_day
@@ -122,13 +143,13 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
         return numbers
     if sizes.max() < SMALL:
         told(
-            f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows"
+            f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows",
         )
     least_of_milliseconds = UNITS[-1][0]
     if sizes.min() < least_of_milliseconds <= sizes.max():
         raise DataError(
             f"some times are seconds ({sizes.min():,}) and others milliseconds or less ({sizes.max():,}); write "
-            f"all in one unit"
+            f"all in one unit",
         )
     for least, unit, per_second in UNITS:
         if np.median(sizes) >= least:
@@ -138,12 +159,15 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
 
 
 def _form(distinct: pd.Series[Any], where: str) -> str:
-    """The form that the first text and all others have; if some have another, that of the first.
+    """The form that the first text and all others have; if some have another, that of
+    the first.
 
     Raises:
         DataError: If two forms fit and give different times; `where` begins the text.
     """
-    of_first = [form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()]
+    of_first = [
+        form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()
+    ]
     if not of_first or of_first[0] == ISO:
         return ISO
     times_by_form = {form: _parsed(distinct, form) for form in of_first}
@@ -155,13 +179,20 @@ def _form(distinct: pd.Series[Any], where: str) -> str:
         if not times_by_form[form].equals(times_by_form[other]):
             raise DataError(
                 f"{where} is {distinct.iloc[0]!r} in the first row, which may be {form} or {other}, and no "
-                f"row decides it; add '?time_format={form}' or '?time_format={other}' to the path"
+                f"row decides it; add '?time_format={form}' or '?time_format={other}' to the path",
             )
     return form
 
 
-def _dated(rows: Rows, column: str, times: pd.Series[Any], wanted: str) -> npt.NDArray[np.int64]:
-    """The times in Unix seconds; DataError for the first that is missing, which is not what is `wanted`."""
+def _dated(
+    rows: Rows,
+    column: str,
+    times: pd.Series[Any],
+    wanted: str,
+) -> npt.NDArray[np.int64]:
+    """The times in Unix seconds; DataError for the first that is
+    missing, which is not what is `wanted`.
+    """
     rows.refuse(
         times.isna().to_numpy(),
         lambda row: f"{column} is {str(rows.cell(column, row))!r}, not {wanted}",

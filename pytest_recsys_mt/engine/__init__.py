@@ -1,1 +1,3 @@
-"""Turns data and transformations into answers of both sides, and holds the state of a run."""
+"""Turns data and transformations into answers of both
+sides, and holds the state of a run.
+"""

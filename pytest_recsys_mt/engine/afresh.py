@@ -6,14 +6,18 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def require_kept(subject: Subject, mode: Mode) -> None:
-    """Raise `NotApplicable` with the reason why no answer of an earlier run is used, or none can be asked for now."""
+    """Raise `NotApplicable` with the reason why no answer of an earlier run is used, or
+    none can be asked for now.
+    """
     if not subject.durable:
         raise NotApplicable(
-            f"{subject.name} has no fingerprint, so its answers are not kept from run to run"
+            f"{subject.name} has no fingerprint, so its answers are not kept from run to run",
         )
     if not subject.live:
-        raise NotApplicable("its answers are recorded, so they are the same on every day")
+        raise NotApplicable(
+            "its answers are recorded, so they are the same on every day",
+        )
     if mode == "refresh":
         raise NotApplicable(
-            "all requests are sent anew (--recsys-mode=refresh), so no answer of an earlier run is used"
+            "all requests are sent anew (--recsys-mode=refresh), so no answer of an earlier run is used",
         )

@@ -91,7 +91,13 @@ class AskedSettings:
             default=20,
             read=whole_number(0),
         ),
-        Option("k", "items in an answer (default: 10)", "K", default=10, read=whole_number(1)),
+        Option(
+            "k",
+            "items in an answer (default: 10)",
+            "K",
+            default=10,
+            read=whole_number(1),
+        ),
         Option(
             "replicates",
             "calls for each user's source, and as many for the follow-up, if the recommender is not "
@@ -103,10 +109,16 @@ class AskedSettings:
         make=Design,
     )
     seed: int = option(
-        "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
+        "seed of all random draws (default: 0)",
+        "S",
+        default=0,
+        read=whole_number(0),
     )
     alpha: float = recorded(
-        "error rate of each claim (default: 0.05)", "A", default=0.05, read=share(0, 0.5)
+        "error rate of each claim (default: 0.05)",
+        "A",
+        default=0.05,
+        read=share(0, 0.5),
     )
     slices: tuple[str, ...] = recorded(
         "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
@@ -121,7 +133,8 @@ class AskedSettings:
         "NAME",
     )
     prompt: str | None = recorded(
-        f"prompt template for language models (default: the suite's, else {PROMPT})", "NAME"
+        f"prompt template for language models (default: the suite's, else {PROMPT})",
+        "NAME",
     )
     prompts: OwnTexts | None = recorded(
         "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "

@@ -1,4 +1,6 @@
-"""Makes requests of a dataset: which users are sampled, what they are asked, and which items are held out."""
+"""Makes requests of a dataset: which users are sampled, what
+they are asked, and which items are held out.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +20,9 @@ from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.verdict.answers import Drawn
 
 LARGE = 10_000
-"""From this many items on, candidates are drawn without a list of all items that a user has not seen."""
+"""From this many items on, candidates are drawn without a
+list of all items that a user has not seen.
+"""
 
 _BLOCK = 10_000
 """Users whose interactions `Split.everyone` holds in memory at a time."""
@@ -33,13 +37,17 @@ class Case:
 
     request: Request
     held_out: frozenset[str]  # which no recommender sees
-    past: tuple[str, ...] = ()  # all that the user has in the training data, oldest first
+    past: tuple[
+        str,
+        ...,
+    ] = ()  # all that the user has in the training data, oldest first
 
     def knowing(self, request: Request) -> Request:
-        """A request of this user that lists the past items that its history does not show.
+        """A request of this user that lists the past items that its history does not
+        show.
 
-        With candidates it lists nothing: no candidate is a past item. A changed history does not
-        change the user's past, so the same items may be recommended.
+        With candidates it lists nothing: no candidate is a past item. A changed history
+        does not change the user's past, so the same items may be recommended.
         """
         seen: tuple[str, ...] = ()
         if request.candidates is None:
@@ -52,13 +60,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Split:
-    """Leave-one-out: every user's latest interaction is held out, the rest is for training.
+    """Leave-one-out: every user's latest interaction is held out, the rest is for
+    training.
 
     Attributes:
-        unit: An attribute of users; of all who share its value one is drawn, at random. Whoever lacks it is drawn alone.
-        draw: Number of the sample of users; above 0 if an earlier sample was not like all users.
-        recall: Returns the top lists of every request, one per recommender, best first; for designs
-            whose candidates come from them.
+        unit: An attribute of users; of all who share its value one is drawn, at random.
+            Whoever lacks it is drawn alone.
+        draw: Number of the sample of users; above 0 if an earlier sample was not like
+            all users.
+        recall: Returns the top lists of every request, one per recommender, best first;
+            for designs whose candidates come from them.
     """
 
     dataset: Dataset
@@ -85,7 +96,9 @@ class Split:
 
     @cached_property
     def _order(self) -> list[str]:
-        """All users who can be drawn, in random order: a larger sample begins with a smaller one."""
+        """All users who can be drawn, in random order: a
+        larger sample begins with a smaller one.
+        """
         users = sorted(self.held_out)
         names = ("users", self.draw) if self.draw else ("users",)
         order = generator(self.seed, *names).permutation(len(users))
@@ -97,7 +110,8 @@ class Split:
     def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
         """The first of the drawn users of each unit, in a random order of the units.
 
-        The order is drawn anew: that of the drawn users would favour units of many users.
+        The order is drawn anew: that of the drawn users would favour units of many
+        users.
         """
         value_by_user = {user: self._attributes(user).get(unit) for user in drawn}
         if all(value is None for value in value_by_user.values()):
@@ -112,14 +126,18 @@ class Split:
         return [user_by_unit[units[place]] for place in order]
 
     def _unknown_unit(self, unit: str, drawn: Sequence[str]) -> DataError:
-        from pytest_recsys_mt.oracles.similarities.similarity import choices  # see `engine.run`
+        from pytest_recsys_mt.oracles.similarities.similarity import (
+            choices,
+        )  # see `engine.run`
 
         known: set[str] = set()
         for user in drawn:
             known.update(self._attributes(user))
-        remedy = choices(unit, sorted(known)) if known else "its users have no attributes"
+        remedy = (
+            choices(unit, sorted(known)) if known else "its users have no attributes"
+        )
         return DataError(
-            f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); {remedy}"
+            f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); {remedy}",
         )
 
     def _attributes(self, user: str) -> Mapping[str, Any]:
@@ -131,7 +149,9 @@ class Split:
         return len(self._order)
 
     def drawn(self, design: Design) -> frozenset[Drawn]:
-        """What is drawn at random for the requests of a design, beside a sample of the users."""
+        """What is drawn at random for the requests of a
+        design, beside a sample of the users.
+        """
         drawn: set[Drawn] = set()
         if self.unit is not None:
             drawn.add("users")
@@ -144,7 +164,8 @@ class Split:
         """The sampled users of a design, in their order."""
         sampled: list[str] = []
         start = 0
-        # Some users have no history in the design, so a few more are read than are needed.
+        # Some users have no history in the design, so a few more are read than are
+        # needed.
         size = design.users + design.users // 4
         while start < len(self._order) and len(sampled) < design.users:
             logs = self._logs(self._order[start : start + size])
@@ -153,7 +174,12 @@ class Split:
             size *= 2
         return sampled[: design.users]
 
-    def _logs(self, users: Sequence[str], *, keep: bool = True) -> dict[str, tuple[Rating, ...]]:
+    def _logs(
+        self,
+        users: Sequence[str],
+        *,
+        keep: bool = True,
+    ) -> dict[str, tuple[Rating, ...]]:
         """The interactions of some users in the training data, oldest first, by user.
 
         Args:
@@ -164,7 +190,9 @@ class Split:
         read = self._read_logs(missing) if missing else {}
         if keep:
             self._past.update(read)
-        return {user: read[user] if user in read else self._past[user] for user in users}
+        return {
+            user: read[user] if user in read else self._past[user] for user in users
+        }
 
     def _read_logs(self, users: Sequence[str]) -> dict[str, tuple[Rating, ...]]:
         frame = self.training.interactions
@@ -187,7 +215,7 @@ class Split:
         if len(users) < 2:
             raise DataError(
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
-                f"to hold out; at least 2 are needed"
+                f"to hold out; at least 2 are needed",
             )
         return self.cases_of(users, design)
 
@@ -195,14 +223,17 @@ class Split:
         """The requests of some users of `held_out`, in their order, sampled or not."""
         logs = self._logs(users)
         if design.recall:
-            # The first requests have no candidates: these come from the answers to them.
+            # The first requests have no candidates: these come from the answers to
+            # them.
             open_design = replace(design, candidates=0, recall=False)
             cases = tuple(self._case(user, logs[user], open_design) for user in users)
             return self._with_recalled_candidates(cases, design)
         return tuple(self._case(user, logs[user], design) for user in users)
 
     def everyone(self, design: Design) -> Iterator[Case]:
-        """The requests of all users who could be drawn; candidates of other recommenders are replaced by random ones."""
+        """The requests of all users who could be drawn; candidates of other
+        recommenders are replaced by random ones.
+        """
         without_recall = replace(design, recall=False)
         split = self if self.unit is None else replace(self, unit=None)
         users = split._order
@@ -211,7 +242,9 @@ class Split:
             for user, log in logs.items():
                 if not _rated(log, design):
                     continue
-                with contextlib.suppress(DataError):  # too few unseen items: never asked
+                with contextlib.suppress(
+                    DataError,
+                ):  # too few unseen items: never asked
                     yield split._case(user, log, without_recall)
 
     def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
@@ -230,7 +263,9 @@ class Split:
         return replace(case, request=case.knowing(request))
 
     def _with_recalled_candidates(
-        self, cases: tuple[Case, ...], design: Design
+        self,
+        cases: tuple[Case, ...],
+        design: Design,
     ) -> tuple[Case, ...]:
         """The cases with candidates in turn from the top lists of other recommenders."""
         if self.recall is None:
@@ -244,9 +279,14 @@ class Split:
         return tuple(completed)
 
     def _in_turn(
-        self, lists: Sequence[Sequence[str]], known: AbstractSet[str], most: int
+        self,
+        lists: Sequence[Sequence[str]],
+        known: AbstractSet[str],
+        most: int,
     ) -> tuple[Item, ...]:
-        """Items of the catalogue in turn from some lists, without those that the user has."""
+        """Items of the catalogue in turn from some lists,
+        without those that the user has.
+        """
         items = self.dataset.items
         allowed_lists = []
         for listed in lists:
@@ -273,7 +313,10 @@ class Split:
         return {item.id: place for place, item in enumerate(self._items)}
 
     def _candidates(
-        self, user: str, past: Sequence[str], design: Design
+        self,
+        user: str,
+        past: Sequence[str],
+        design: Design,
     ) -> tuple[Item, ...] | None:
         if not design.candidates:
             return None
@@ -285,7 +328,7 @@ class Split:
             raise DataError(
                 f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "
                 f"has {design.candidates} candidates; raise --recsys-candidates (0 is the whole "
-                f"catalogue)"
+                f"catalogue)",
             )
         if (user, wanted) not in self._drawn:
             self._drawn[user, wanted] = self._draw(user, past, wanted)
@@ -297,20 +340,25 @@ class Split:
         return {}
 
     def _draw(self, user: str, past: Sequence[str], wanted: int) -> tuple[Item, ...]:
-        """So many random items that the user has not, and those held out, in random order."""
+        """So many random items that the user has not, and
+        those held out, in random order.
+        """
         draw = generator(self.seed, "candidates", user)
         seen = self.held_out[user].union(past)
         chosen = self._draw_unseen(draw, seen, wanted)
         if len(chosen) < wanted:
             raise DataError(
                 f"dataset {self.dataset.name!r} has only {len(chosen)} items that user {user!r} has "
-                f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
+                f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates",
             )
         chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]
         return tuple(chosen[place] for place in draw.permutation(len(chosen)))
 
     def _draw_unseen(
-        self, draw: np.random.Generator, seen: AbstractSet[str], wanted: int
+        self,
+        draw: np.random.Generator,
+        seen: AbstractSet[str],
+        wanted: int,
     ) -> list[Item]:
         """So many random items that are not `seen`; less if there are not as many."""
         items = self._items
@@ -321,7 +369,9 @@ class Split:
             return [items[place] for place in draw.permutation(unseen)[:wanted]]
         # At most len(seen) of the sample are seen, so enough of it are not.
         size = min(len(items), wanted + len(seen))
-        sample = [items[place] for place in draw.choice(len(items), size, replace=False)]
+        sample = [
+            items[place] for place in draw.choice(len(items), size, replace=False)
+        ]
         return [item for item in sample if item.id not in seen][:wanted]
 
 
@@ -335,14 +385,16 @@ def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ShareSplit(Split):
-    """A share of the interactions of some users is held out at random, the rest is for training.
+    """A share of the interactions of some users is held out at random, the rest is for
+    training.
 
-    The users are split into folds. The users of one fold are asked; all others are for training only.
+    The users are split into folds. The users of one fold are asked; all others are for
+    training only.
 
     Attributes:
         fold: Number of the fold whose users are asked, from 0.
-        share: Share of each user's interactions to hold out, in (0, 1); at least one interaction is
-            held out, and at least one stays.
+        share: Share of each user's interactions to hold out, in (0, 1); at least one
+            interaction is held out, and at least one stays.
     """
 
     fold: int = 0
@@ -351,13 +403,17 @@ class ShareSplit(Split):
     most: int = 1000
 
     def drawn(self, design: Design) -> frozenset[Drawn]:
-        """As in `Split`; users are those of a fold, and their held-out items are drawn too."""
+        """As in `Split`; users are those of a fold, and
+        their held-out items are drawn too.
+        """
         more: frozenset[Drawn] = frozenset({"users", "held-out items"})
         return super().drawn(design) | more
 
     @cached_property
     def held_out(self) -> Mapping[str, frozenset[str]]:
-        """The items held out of every user of the fold with more than one interaction, by user."""
+        """The items held out of every user of the fold with
+        more than one interaction, by user.
+        """
         frame = self.dataset.interactions
         counts = frame["user"].value_counts()
         users = sorted(counts.index[counts > 1])

@@ -1,12 +1,15 @@
-"""Whether a recommender reads what a relation changes: else it keeps any promise about that vacuously.
+"""Whether a recommender reads what a relation changes: else it keeps any promise about
+that vacuously.
 
-For each aspect of a request there is one relation that changes it as far as possible and promises that the answer
-differs: the positive control. When a verdict on another relation of that aspect holds, the control is asked of the
-same users. "It does not read the aspect" is a claim at the error rate of the run, made once for each recommender,
+For each aspect of a request there is one relation that changes it as far as possible
+and promises that the answer differs: the positive control. When a verdict on another
+relation of that aspect holds, the control is asked of the same users. "It does not read
+the aspect" is a claim at the error rate of the run, made once for each recommender,
 design and aspect:
 
-* of a deterministic recommender: the control changes the answers of less than a share `SHARE` of all users. Of a
-  larger share, so many users as `users_for` counts would show one with a probability of at least 1 - alpha.
+* of a deterministic recommender: the control changes the answers of less than a share
+  `SHARE` of all users. Of a larger share, so many users as `users_for` counts would
+  show one with a probability of at least 1 - alpha.
 * of another one: the mean loss of agreement beyond noise is below `MARGIN`, as in `oracles.same_ranking`.
 """
 
@@ -40,7 +43,9 @@ SHARE = 0.05
 """The share of users that a deterministic recommender is shown to stay below."""
 
 MARGIN = 0.05
-"""The loss of agreement that another one is shown to stay below: the smallest margin of the shipped suites."""
+"""The loss of agreement that another one is shown to stay
+below: the smallest margin of the shipped suites.
+"""
 
 MOVED = 1e-9
 """Lists that differ at all lose more agreement than this."""
@@ -53,8 +58,9 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
     """What the relations between two sides change, if the recommender does not read it.
 
     Returns:
-        None if it reads it, or if this is not known: the relations have no aspect or several, too few users
-        can be asked, or answers are missing that may not be asked for; see `_may_ask`.
+        None if it reads it, or if this is not known: the relations have no aspect or
+        several, too few users can be asked, or answers are missing that may not be
+        asked for; see `_may_ask`.
     """
     if not isinstance(source, Side) or not isinstance(followup, Side):
         return None
@@ -65,7 +71,8 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         return Unread(aspect, {"declared": True})
     if not runner.subject.live or runner.design.refits:
         return None
-    # What other tests ask may show it, so it is looked at once more when they have asked.
+    # What other tests ask may show it, so it is looked at once more when they have
+    # asked.
     for _ in range(2):
         with contextlib.suppress(UnknownError, MissingAnswerError), _asking(runner):
             return _shown(runner, aspect)
@@ -75,7 +82,8 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
 
 
 def ignored(source: Answers, followup: Answers) -> str:
-    """Why the change between two sides cannot matter: the recommender declares that it does not read what is changed.
+    """Why the change between two sides cannot matter: the recommender declares that it
+    does not read what is changed.
 
     Empty if it may, or if nobody knows what a transformation changes.
     """
@@ -89,9 +97,11 @@ def ignored(source: Answers, followup: Answers) -> str:
 
 
 def declaration(source: Answers, followup: Answers, wants_change: bool) -> str:
-    """What a recommender declares that is meant to break a promise between two sides; see `Transformation.declaration`.
+    """What a recommender declares that is meant to break a promise between two sides;
+    see `Transformation.declaration`.
 
-    Empty if the sides differ in more than one transformation, or if nothing that it may declare excuses it.
+    Empty if the sides differ in more than one transformation, or if nothing that it may
+    declare excuses it.
     """
     if not isinstance(source, Side) or not isinstance(followup, Side):
         return ""
@@ -136,13 +146,17 @@ CONTROLS: Mapping[Aspect, tuple[Transformation, ...]] = MappingProxyType(
         "user": (relations.swap_user,),
         "titles": (relations.swap_titles,),
         "instruction": (relations.order_by_title,),
-    }
+    },
 )
-"""The relations that change an aspect as far as possible; the second changes what is symmetric under the first."""
+"""The relations that change an aspect as far as possible; the second changes what is
+symmetric under the first.
+"""
 
 
 def users_for(alpha: float) -> int:
-    """Users of whom none may change, so that less than `SHARE` of all change at this error rate."""
+    """Users of whom none may change, so that less than
+    `SHARE` of all change at this error rate.
+    """
     return math.ceil(math.log(alpha) / math.log1p(-SHARE))
 
 
@@ -158,15 +172,23 @@ def _aspect_of(*sides: Side) -> Aspect | None:
 
 
 def _seen_in(side: Side) -> Aspect | None:
-    names = Request.__dataclass_fields__.keys() - {"seen"}  # which follows from the history
+    names = Request.__dataclass_fields__.keys() - {
+        "seen",
+    }  # which follows from the history
     changed: set[str] = set()
     reread = False
     for own, request in side.changed():
-        changed |= {name for name in names if getattr(own, name) != getattr(request, name)}
+        changed |= {
+            name for name in names if getattr(own, name) != getattr(request, name)
+        }
         items = [[rating.item.id for rating in each.history] for each in (own, request)]
         reread |= items[0] != items[1]
     aspect = aspect_of(changed)
-    return "ratings" if aspect == "history" and not reread and "history" in changed else aspect
+    return (
+        "ratings"
+        if aspect == "history" and not reread and "history" in changed
+        else aspect
+    )
 
 
 def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
@@ -205,9 +227,16 @@ class _Control:
         if users < wanted:
             raise UnknownError
         if context.made_up:
-            self._source.pair(self._followup, wanted if context.deterministic else users)
+            self._source.pair(
+                self._followup,
+                wanted if context.deterministic else users,
+            )
             raise UnknownError
-        asked = self._of_exact(users, wanted) if context.deterministic else self._of_noisy(users)
+        asked = (
+            self._of_exact(users, wanted)
+            if context.deterministic
+            else self._of_noisy(users)
+        )
         if asked is None:
             return None
         exact = context.deterministic
@@ -242,7 +271,12 @@ class _Control:
         def see(asked: int) -> Seen:
             pairs = self._source.pair(self._followup, asked)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)
-            return Seen.of(with_versions(effects, pairs), pairs, pairs.source, pairs.followup)
+            return Seen.of(
+                with_versions(effects, pairs),
+                pairs,
+                pairs.source,
+                pairs.followup,
+            )
 
         claim = Claim(CONTROL, "at most", MARGIN)
         verdict = step_by_step(claim, self.control.name, self._context, users, see)

@@ -1,11 +1,12 @@
 """The smallest request that still shows a violation.
 
-A violated verdict is about all users; a person wants to see one user and the smallest request. So
-its oracle judges the worst user alone, with less and less of the history and of the
-candidates, while it still sees that user's effect beyond the margin.
+A violated verdict is about all users; a person wants to see one user and the smallest
+request. So its oracle judges the worst user alone, with less and less of the history
+and of the candidates, while it still sees that user's effect beyond the margin.
 
-A recommender that is not deterministic shows any effect now and then, and the search keeps what does.
-So what is shown was seen again in fresh answers, which had no part in the search.
+A recommender that is not deterministic shows any effect now and then, and the search
+keeps what does. So what is shown was seen again in fresh answers, which had no part in
+the search.
 """
 
 import math
@@ -30,8 +31,10 @@ FRESH = 8
 """How many times a request is asked afresh, if the recommender is not deterministic."""
 
 SEEN = 7
-"""In how many of them the violation must be seen again. If a request shows it in at most one half of all
-answers, this happens with a probability of at most 9 / 256 = 0.035."""
+"""In how many of them the violation must be seen again. If a request shows it in at
+most one half of all answers, this happens with a probability of at most 9 / 256 =
+0.035.
+"""
 
 STEP = (FRESH + 1, FRESH + 2)
 """Numbers of the fresh answers in which each step of the search must be seen too."""
@@ -54,19 +57,25 @@ class Counterexample:
     effect: float  # in the unit of the margin; the mean of the fresh answers if it was asked afresh
     whole: Request
     calls: int = 0
-    minimal: bool = False  # False if the search ended before nothing more could be left out
+    minimal: bool = (
+        False  # False if the search ended before nothing more could be left out
+    )
     ended: str = ""
 
 
 def may_shrink(verdict: Verdict) -> bool:
-    """Whether a smallest example can be searched: whether there are effects of users and a margin.
+    """Whether a smallest example can be searched: whether there are effects of users
+    and a margin.
 
-    Where the answer must change, a smaller request says nothing: among fewer candidates any answer changes less.
+    Where the answer must change, a smaller request says nothing: among fewer candidates
+    any answer changes less.
     """
     if verdict.estimate is None or verdict.margin is None or verdict.again is None:
         return False
     _, sides = verdict.again
-    recommenders = {side.runner.subject.name for side in sides if isinstance(side, Side)}
+    recommenders = {
+        side.runner.subject.name for side in sides if isinstance(side, Side)
+    }
     if len(recommenders) > 1:  # one user of each would have to be asked
         return False
     is_shown = verdict.status == "violated" and bool(verdict.examples)
@@ -82,39 +91,57 @@ def smallest(
 ) -> Counterexample | None:
     """Minimise the request of the user with the largest effect of a violated verdict.
 
-    The smallest request of an `earlier` run, as its record has it, is tried first. While it shows the violation, the
-    example stays the same one.
+    The smallest request of an `earlier` run, as its record has it, is tried first.
+    While it shows the violation, the example stays the same one.
 
-    The search reduces the history first, then the candidates (and `k` with them), in turn until neither shrinks
-    further; it keeps at least one item of each, and where answers must change, two candidates and what the relation
-    changes. Calls are numbered as in the test, so a stochastic recommender gets the
-    same replicates, and with a cache every search ends alike. It may send, or look up, `limit` distinct calls beyond
-    those of the test; what is begun when the time is over is still waited for.
+    The search reduces the history first, then the candidates (and `k` with them), in
+    turn until neither shrinks further; it keeps at least one item of each, and where
+    answers must change, two candidates and what the relation changes. Calls are
+    numbered as in the test, so a stochastic recommender gets the same replicates, and
+    with a cache every search ends alike. It may send, or look up, `limit` distinct
+    calls beyond those of the test; what is begun when the time is over is still waited
+    for.
 
     Returns:
-        The smallest request found within the limit; None if the user alone does not show the
-        violation, as in a test that asks under another design, or not again in fresh answers.
+        The smallest request found within the limit; None if the user alone does not
+        show the violation, as in a test that asks under another design, or not again in
+        fresh answers.
     """
     until = time.monotonic() + seconds
-    found = None if earlier is None else _Search(recsys, verdict).run(limit, seconds, earlier)
+    found = (
+        None
+        if earlier is None
+        else _Search(recsys, verdict).run(limit, seconds, earlier)
+    )
     return found or _Search(recsys, verdict).run(limit, until - time.monotonic())
 
 
-def answered_as_before(source: Side, followup: Side, earlier: Mapping[str, Any]) -> bool | None:
-    """Whether the smallest request of an `earlier` run, as its record has it, is answered now as it was then.
+def answered_as_before(
+    source: Side,
+    followup: Side,
+    earlier: Mapping[str, Any],
+) -> bool | None:
+    """Whether the smallest request of an `earlier` run, as its record has it, is
+    answered now as it was then.
 
     None if it cannot be asked, or is not answered.
     """
     runner = source.runner
-    case, request = _earlier({case.request.user: case for case in runner.cases}, earlier)
-    with suppress(Exception):  # the test itself shows what fails here; records are untrusted
+    case, request = _earlier(
+        {case.request.user: case for case in runner.cases},
+        earlier,
+    )
+    with suppress(
+        Exception,
+    ):  # the test itself shows what fails here; records are untrusted
         if case is not None and request is not None:
             case = replace(case, request=case.knowing(request))
             one = OneUser(runner, Rationed(runner.subject), case)
             context = one.context()
             pairs = source.on(one, context).pair(followup.on(one, context))
             return all(
-                tuple(told["answer"]) in [titles_of(each, context.items) for each in asked.answers]
+                tuple(told["answer"])
+                in [titles_of(each, context.items) for each in asked.answers]
                 for told, (asked, *_) in (
                     (earlier["source"], pairs.source),
                     (earlier["followup"], pairs.followup),
@@ -135,7 +162,10 @@ class _Search:
         self._best: Counterexample | None = None
 
     def run(
-        self, limit: int, seconds: float, earlier: Mapping[str, Any] | None = None
+        self,
+        limit: int,
+        seconds: float,
+        earlier: Mapping[str, Any] | None = None,
     ) -> Counterexample | None:
         self._until = end = time.monotonic() + seconds
         if not may_shrink(self._verdict):
@@ -150,7 +180,8 @@ class _Search:
         if case is None or start is None or not self._shows(case, start):
             return None
         look = len(self._subject.asked)
-        # The test has made the calls of a whole request; only the additional calls of the search are counted.
+        # The test has made the calls of a whole request; only the additional calls of
+        # the search are counted.
         known = look if earlier is None else 0
         self._subject.limit = known + limit
         found = self._best
@@ -161,7 +192,8 @@ class _Search:
         whole = self._again(case, start, found)
         if whole is None:
             return None
-        # The smallest request is asked afresh too, so a part of the calls and of the time is kept.
+        # The smallest request is asked afresh too, so a part of the calls and of the
+        # time is kept.
         self._subject.limit -= FRESH * look
         self._until -= KEPT * seconds if math.isfinite(seconds) else 0.0
         request = self._reduce(case, start)
@@ -169,7 +201,11 @@ class _Search:
         if not whole.ended:
             return replace(smallest, ended=f"{smallest.ended}; {BY_CHANCE}")
         if request == start:
-            return replace(smallest, effect=whole.effect, ended=f"{smallest.ended}; {whole.ended}")
+            return replace(
+                smallest,
+                effect=whole.effect,
+                ended=f"{smallest.ended}; {whole.ended}",
+            )
         self._subject.limit, self._until, self._ended = known + limit, end, ""
         again = self._again(case, request, smallest)
         calls = len(self._subject.asked) - known
@@ -193,7 +229,12 @@ class _Search:
             ended=ended,
         )
 
-    def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
+    def _again(
+        self,
+        case: Case,
+        request: Request,
+        found: Counterexample,
+    ) -> Counterexample | None:
         effects: list[float] = []
         shown = 0
         for number in range(1, FRESH + 1):
@@ -208,7 +249,11 @@ class _Search:
         mean = math.fsum(effects) / len(effects)
         if not _beyond(self._verdict, mean):
             return None
-        return replace(found, effect=mean, ended=f"seen again in {shown} of {FRESH} fresh answers")
+        return replace(
+            found,
+            effect=mean,
+            ended=f"seen again in {shown} of {FRESH} fresh answers",
+        )
 
     def _reduce(self, case: Case, request: Request) -> Request:
         while True:
@@ -221,7 +266,8 @@ class _Search:
         found = self._look(case, request)
         if found is None or not _beyond(self._verdict, found.effect):
             return False
-        # Else the search goes where chance leads it, and what it finds is not seen again.
+        # Else the search goes where chance leads it, and what it finds is not seen
+        # again.
         for number in () if self._best is None or self._runner.deterministic else STEP:
             fresh = self._look(case, request, number)
             if fresh is None or not _beyond(self._verdict, fresh.effect):
@@ -229,7 +275,12 @@ class _Search:
         self._best = found
         return True
 
-    def _look(self, case: Case, request: Request, fresh: int = 0) -> Counterexample | None:
+    def _look(
+        self,
+        case: Case,
+        request: Request,
+        fresh: int = 0,
+    ) -> Counterexample | None:
         if self._ended:
             return None
         if time.monotonic() > self._until:
@@ -271,16 +322,21 @@ class _Search:
 
 
 def _earlier(
-    cases: Mapping[str, Case], shrunk: Mapping[str, Any]
+    cases: Mapping[str, Case],
+    shrunk: Mapping[str, Any],
 ) -> tuple[Case | None, Request | None]:
     with suppress(KeyError, TypeError):
         case = cases[shrunk["user"]]
         source, whole = shrunk["source"], case.request
         shown, offered = (
-            None if source[name] is None else {str(each["item"]) for each in source[name]}
+            None
+            if source[name] is None
+            else {str(each["item"]) for each in source[name]}
             for name in ("history", "candidates")
         )
-        history = tuple(rating for rating in whole.history if rating.item.id in (shown or ()))
+        history = tuple(
+            rating for rating in whole.history if rating.item.id in (shown or ())
+        )
         if offered is None or whole.candidates is None:
             return case, whole.replace(history=history) if history else None
         candidates = tuple(item for item in whole.candidates if item.id in offered)
@@ -291,7 +347,9 @@ def _earlier(
 
 
 def _may_change(source: Request, followup: Request) -> bool:
-    """Whether two requests may have different answers: they ask different things, and more than one answer is possible."""
+    """Whether two requests may have different answers: they ask different things, and
+    more than one answer is possible.
+    """
     offers = (source.candidates, followup.candidates)
     several = all(offer is None or len(offer) > 1 for offer in offers)
     return several and source.replace(replicate=0) != followup.replace(replicate=0)

@@ -1,4 +1,6 @@
-"""A sample of users that is like all of them in what can be known before the first call."""
+"""A sample of users that is like all of them in what
+can be known before the first call.
+"""
 
 from dataclasses import replace
 
@@ -14,15 +16,18 @@ ALPHA = 0.05
 """A sample whose p-value is below this is drawn anew."""
 
 DRAWS = 20
-"""Samples to try. A sound procedure's sample is refused with probability `ALPHA` at most."""
+"""Samples to try. A sound procedure's sample is
+refused with probability `ALPHA` at most.
+"""
 
 
 def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
     """The number of the first sample of users that is accepted, for `Split.draw`.
 
-    A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
-    the nDCG of its users and that of all users, as in section 4.1 of
-    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
+    A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference
+    between the nDCG of its users and that of all users, as in section 4.1 of
+    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a
+    refusal.
 
     Args:
         split: Draws the samples.
@@ -33,7 +38,9 @@ def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
         DataError: If none of `DRAWS` samples is accepted.
     """
     metric = metric_named("ndcg")
-    ndcg_by_user = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}
+    ndcg_by_user = {
+        asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked
+    }
     of_all = list(ndcg_by_user.values())
     p_values = []
     for draw in range(DRAWS):
@@ -45,5 +52,5 @@ def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
         p_values.append(p_value)
     raise DataError(
         f"{DRAWS} samples of {design.users} users of dataset {split.dataset.name!r} all differ from "
-        f"all users (Kolmogorov-Smirnov p at most {max(p_values):.3g}); raise --recsys-users"
+        f"all users (Kolmogorov-Smirnov p at most {max(p_values):.3g}); raise --recsys-users",
     )

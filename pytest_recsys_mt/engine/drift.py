@@ -1,6 +1,8 @@
-"""Checks whether a recommender's answers changed during the run: asks some users again at the end.
+"""Checks whether a recommender's answers changed during the run: asks some users again
+at the end.
 
-Relations have their own guard (`oracles.judging.together`); this module reports such a change as drift.
+Relations have their own guard (`oracles.judging.together`); this module reports such a
+change as drift.
 """
 
 import math
@@ -34,8 +36,9 @@ ALPHA = 0.01
 
 
 class Again(Drained):
-    """What one process found at its end: its drifts, the calls that it had not counted yet, what
-    is noted of the data and by its recommenders (`abilities.notes_of`), what planted faults changed, and `Run.lists`.
+    """What one process found at its end: its drifts, the calls that it had not counted
+    yet, what is noted of the data and by its recommenders (`abilities.notes_of`), what
+    planted faults changed, and `Run.lists`.
     """
 
     drifts: list[Drift]
@@ -45,41 +48,57 @@ class Again(Drained):
 
 
 def unheard(workers: int) -> Again:
-    """What stands for workers that were killed at the end of the run, and reported nothing."""
+    """What stands for workers that were killed at the end
+    of the run, and reported nothing.
+    """
     which = "1 worker" if workers == 1 else f"{workers} workers"
     note = (
         f"{which} did not stop when told to, and had to be killed: the calls since the last test that ended there are not "
         f"in these sums; answers that arrived are kept"
     )
-    return {"calls": {}, "causes": [], "drifts": [], "notes": [note], "planted": [], "lists": {}}
+    return {
+        "calls": {},
+        "causes": [],
+        "drifts": [],
+        "notes": [note],
+        "planted": [],
+        "lists": {},
+    }
 
 
 def asked_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 
-    None if no calls were sent separately from the source's, or if too few users answered again. A run that sends
-    nothing, as it finds all its answers in the cache, finds these there too; if the run that made them was killed within
-    its check, it asks for the rest.
+    None if no calls were sent separately from the source's, or if too few users
+    answered again. A run that sends nothing, as it finds all its answers in the cache,
+    finds these there too; if the run that made them was killed within its check, it
+    asks for the rest.
     """
     if not runner.asked_apart:
         return None
     name = runner.subject.name
     # When its latest batch began: in this run, or in the one whose answers it found.
-    sent, found = (times.get(name) for times in (runner.executor.latest, runner.executor.found))
+    sent, found = (
+        times.get(name) for times in (runner.executor.latest, runner.executor.found)
+    )
     latest = found if sent is None else sent
     if latest is None:
         return None
     earlier = {
         position: outcome
-        # In an order that the answers did not come in, so that a resumed run chooses the same users.
+        # In an order that the answers did not come in, so that a resumed run chooses
+        # the same users.
         for position, outcome in sorted(runner.first_outcomes.items())
         # A call whose time is unknown counts as sent long ago.
-        if outcome.asked is not None and min(time or 0.0 for time in outcome.times) < latest
+        if outcome.asked is not None
+        and min(time or 0.0 for time in outcome.times) < latest
     }
     side = Side(runner, runner.context())
     first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
     chosen = dict(list(earlier.items())[:USERS])
-    if sent is None and name in runner.executor.shared:  # which another worker asks, and checks
+    if (
+        sent is None and name in runner.executor.shared
+    ):  # which another worker asks, and checks
         chosen = _kept_again(side, chosen, first, latest)
     if not chosen:
         return None
@@ -96,7 +115,9 @@ def asked_again(runner: Runner) -> Drift | None:
 
 
 def _note_unfinished(runner: Runner, answered: int, chosen: int, why: str) -> None:
-    """Say in the record and at the end of the run that the check does not show what it should, and why."""
+    """Say in the record and at the end of the run that the
+    check does not show what it should, and why.
+    """
     which = "1 user" if chosen == 1 else f"{chosen} users"
     note = (
         f"the check whether answers changed was not finished: {answered} of {which} of {one_line(runner.subject.name)} "
@@ -107,11 +128,20 @@ def _note_unfinished(runner: Runner, answered: int, chosen: int, why: str) -> No
 
 
 def _compared(
-    runner: Runner, side: Side, chosen: Mapping[int, Outcome], outcomes: Mapping[int, Outcome]
+    runner: Runner,
+    side: Side,
+    chosen: Mapping[int, Outcome],
+    outcomes: Mapping[int, Outcome],
 ) -> Drift | None:
-    """What the second answers of the chosen users say; None if too few of them answered."""
+    """What the second answers of the chosen users say;
+    None if too few of them answered.
+    """
     both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
-    pairs = [(before, after) for before, after in both if before is not None and after is not None]
+    pairs = [
+        (before, after)
+        for before, after in both
+        if before is not None and after is not None
+    ]
     if len(pairs) < 2:
         return None
     source, again = zip(*pairs, strict=True)
@@ -124,7 +154,12 @@ def _compared(
     changed = int((effects.effect > 0).sum()) if context.deterministic else None
     mean = Bets(effects.effect, *effects.reach)
     known, last = (
-        [time for outcome in each.values() for time in outcome.times if time is not None]
+        [
+            time
+            for outcome in each.values()
+            for time in outcome.times
+            if time is not None
+        ]
         for each in (chosen, outcomes)
     )
     found: Drift = {
@@ -133,7 +168,9 @@ def _compared(
         "changed": changed,
         "effect": float(effects.effect.mean()),
         "seconds": round(max(last) - min(known), 1) if known and last else None,
-        "drifted": bool(changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA),
+        "drifted": bool(
+            changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA,
+        ),
         "reason": "",
     }
     if found["drifted"]:
@@ -142,9 +179,11 @@ def _compared(
 
 
 def differed(runner: Runner) -> Drift | None:
-    """What verdicts saw by the way: two answers to one request, of a recommender that declares itself deterministic.
+    """What verdicts saw by the way: two answers to one request, of a recommender that
+    declares itself deterministic.
 
-    None if a verdict is about that, or if none differed. Such a recommender counts as stochastic from then on.
+    None if a verdict is about that, or if none differed. Such a recommender counts as
+    stochastic from then on.
     """
     subject = runner.subject
     users = len(subject.differed)
@@ -167,7 +206,10 @@ def differed(runner: Runner) -> Drift | None:
 
 
 def _kept_again(
-    side: Side, earlier: dict[int, Outcome], first: int, since: float
+    side: Side,
+    earlier: dict[int, Outcome],
+    first: int,
+    since: float,
 ) -> dict[int, Outcome]:
     runner = side.runner
     if not runner.subject.durable or not earlier:
@@ -175,7 +217,9 @@ def _kept_again(
     places, calls = zip(*Questions(side, earlier, first).sent(), strict=True)
     kept = runner.executor.at_hand(runner.subject, calls, since)
     lacking = {place for place, answer in zip(places, kept, strict=True) if not answer}
-    return {place: outcome for place, outcome in earlier.items() if place not in lacking}
+    return {
+        place: outcome for place, outcome in earlier.items() if place not in lacking
+    }
 
 
 def _reason(drift: Drift) -> str:

@@ -1,4 +1,6 @@
-"""Ways to send calls that must not change an answer: one by one, in one batch, or from another process."""
+"""Ways to send calls that must not change an answer: one by
+one, in one batch, or from another process.
+"""
 
 import json
 import os
@@ -18,7 +20,8 @@ from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.design import Design
 
-# The recommender's own output must not mix with the answers, which use a copy of standard output.
+# The recommender's own output must not mix with the answers, which use a copy of
+# standard output.
 _PROGRAM = """
 import os, sys
 answers = os.dup(1)
@@ -29,15 +32,23 @@ main(answers)
 """
 
 
-def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+def alone(
+    subject: Subject,
+    calls: Sequence[Call],
+) -> Iterator[list[tuple[int, Answer]]]:
     """Send each call by itself, in the order given; yields as `Subject.ask` does."""
     for place, call in enumerate(calls):
         for arrived in subject.ask([call]):
             yield [(place, answer) for _, answer in arrived]
 
 
-def in_one_batch(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-    """Send all calls in one batch, in the order of their keys; yields as `Subject.ask` does."""
+def in_one_batch(
+    subject: Subject,
+    calls: Sequence[Call],
+) -> Iterator[list[tuple[int, Answer]]]:
+    """Send all calls in one batch, in the order of their
+    keys; yields as `Subject.ask` does.
+    """
     order = sorted(range(len(calls)), key=lambda place: calls[place].key)
     batch = [calls[place] for place in order]
     for arrived in subject.ask(batch):
@@ -48,8 +59,9 @@ def in_one_batch(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple
 class Elsewhere:
     """Sends calls to a new process, which makes the recommender again from its spec.
 
-    The new process has other hashes of text and other addresses of objects. Anything that depends
-    on them differs there. It gets this object as a pickle, which only its parent sends.
+    The new process has other hashes of text and other addresses of objects. Anything
+    that depends on them differs there. It gets this object as a pickle, which only its
+    parent sends.
 
     Attributes:
         settings: Those of the run.
@@ -64,7 +76,9 @@ class Elsewhere:
     requests: tuple[tuple[Request, bool], ...] = ()
 
     def __call__(
-        self, subject: Subject, calls: Sequence[Call]
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
     ) -> Iterator[list[tuple[int, Answer]]]:
         requests = []
         for call in calls:
@@ -82,12 +96,20 @@ class Elsewhere:
         """The answers of the new process, in the order of the requests.
 
         Raises:
-            RuntimeError: If it ends without answers; the text has the last line of its standard error.
+            RuntimeError: If it ends without answers; the text has the last line of its
+                standard error.
         """
         # Another seed than that of this process, so that the hashes differ.
         hash_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
         process = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_folder_of_module(self.spec)],
+            [
+                sys.executable,
+                "-P",
+                "-c",
+                _PROGRAM,
+                *sys.path,
+                *_folder_of_module(self.spec),
+            ],
             input=pickle.dumps(self),
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             capture_output=True,
@@ -98,14 +120,16 @@ class Elsewhere:
             last_line = lines[-1] if lines else "nothing"
             raise RuntimeError(
                 f"the process that was to answer ended with {process.returncode} and no answers, and said: "
-                f"{last_line}"
+                f"{last_line}",
             )
         answers: list[Answer] = json.loads(process.stdout)
         return answers
 
 
 def _folder_of_module(spec: str) -> list[str]:
-    """The folder to import the spec's module from, if this process has imported it; pytest may have put it on no path."""
+    """The folder to import the spec's module from, if this process has imported it;
+    pytest may have put it on no path.
+    """
     module_name, _, _ = spec.partition(":")
     top_package, _, _ = module_name.partition(".")
     module = sys.modules.get(top_package)
@@ -120,7 +144,8 @@ def main(out: int) -> None:
     """In the new process: answer the order on standard input.
 
     Args:
-        out: The file descriptor to write the answers to, as a JSON list in the order of the requests.
+        out: The file descriptor to write the answers to, as a JSON list in the order of
+            the requests.
     """
     from pytest_recsys_mt.engine.refits import Fit
     from pytest_recsys_mt.engine.run import Run

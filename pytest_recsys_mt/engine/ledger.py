@@ -15,7 +15,12 @@ import pytest
 
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.engine.skips import LONGEST, OUTCOMES, DoesNotApply, SkippedByVerdict
+from pytest_recsys_mt.engine.skips import (
+    LONGEST,
+    OUTCOMES,
+    DoesNotApply,
+    SkippedByVerdict,
+)
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.safety.errors import (
@@ -43,12 +48,20 @@ if TYPE_CHECKING:
 
 
 def _beyond_its_limit(verdict: Verdict) -> str:
-    """That the estimate of a verdict is beyond its limit, though too few users were asked to claim it; or empty."""
+    """That the estimate of a verdict is beyond its limit, though too few users were
+    asked to claim it; or empty.
+    """
     estimate, limit = verdict.estimate, verdict.margin
-    if estimate is None or limit is None or beyond(estimate, verdict.allowed, limit) <= 0:
+    if (
+        estimate is None
+        or limit is None
+        or beyond(estimate, verdict.allowed, limit) <= 0
+    ):
         return ""
     name = verdict.relation or verdict.oracle
-    return f"but the estimate of {name}, {estimate:.3f}, is beyond its limit of {limit:g}"
+    return (
+        f"but the estimate of {name}, {estimate:.3f}, is beyond its limit of {limit:g}"
+    )
 
 
 @dataclass
@@ -56,15 +69,18 @@ class RunningTest:
     """The verdicts of one test.
 
     Attributes:
-        transformation: That of a metamorphic test; None for a test that uses the runner itself.
-        shipped: Whether it is a test of a shipped suite. A promise that its users are too few to show does not apply to
-            them: its limit is ours, and with other users the test says something.
+        transformation: That of a metamorphic test; None for a test that uses the runner
+            itself.
+        shipped: Whether it is a test of a shipped suite. A promise that its users are
+            too few to show does not apply to them: its limit is ours, and with other
+            users the test says something.
         recsys: The runner, once the fixture made it.
         reason: Why the test was skipped before any verdict.
         branches: In a plan, what verdicts on made-up answers say.
         ahead: Seconds for which this test asked what others wait for.
         beforehand: Seconds for which its body ran before the test.
-        counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
+        counterexamples: The smallest request that shows a violated verdict, by the
+            verdict's place.
         unsearched: Whether a smaller one may be found if the user asks for it.
     """
 
@@ -81,7 +97,9 @@ class RunningTest:
     beforehand: float = 0.0
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     unsearched: bool = False
-    _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
+    _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(
+        default_factory=list,
+    )
     _expected: dict[int, Status] = field(default_factory=dict)
 
     def both_sides(self) -> tuple[Side, Side]:
@@ -93,7 +111,9 @@ class RunningTest:
         return self.sides
 
     def report(self, verdict: Verdict) -> Verdict:
-        """Record a verdict; the returned one notifies this test when an assertion on it fails."""
+        """Record a verdict; the returned one notifies this
+        test when an assertion on it fails.
+        """
         if self.shipped and verdict.status == "inconclusive":
             for needed, reason in ((NEEDED, TOO_FEW), (FITS_NEEDED, TOO_FEW_FITS)):
                 if needed in verdict.details:
@@ -118,8 +138,16 @@ class RunningTest:
         drawn = max(known, sampled)
         return replace(account, drawn=drawn, not_asked=drawn - known).plain
 
-    def asserted(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
-        """Record that a verdict was false at a line of some code; in a plan, say what lets it go on."""
+    def asserted(
+        self,
+        verdict: Verdict,
+        truth: bool,
+        code: CodeType,
+        line: int,
+    ) -> bool:
+        """Record that a verdict was false at a line of some
+        code; in a plan, say what lets it go on.
+        """
         if self.branches is not None:
             return self.branches.says(code.co_filename, line)
         if not truth:
@@ -132,7 +160,9 @@ class RunningTest:
 
     def replaced(self, verdict: Verdict, other: Verdict) -> None:
         """Replace a verdict by `other`, and keep its expected status."""
-        self.verdicts = [other if known is verdict else known for known in self.verdicts]
+        self.verdicts = [
+            other if known is verdict else known for known in self.verdicts
+        ]
         if id(verdict) in self._expected:
             self._expected[id(other)] = self._expected.pop(id(verdict))
 
@@ -142,7 +172,9 @@ class RunningTest:
 
     @property
     def to_shrink(self) -> list[int]:
-        """The places of the unexpected violations of which a smallest example can be looked for."""
+        """The places of the unexpected violations of which a
+        smallest example can be looked for.
+        """
         from pytest_recsys_mt.engine.counterexample import may_shrink
 
         return [
@@ -152,11 +184,16 @@ class RunningTest:
         ]
 
     def shrink(
-        self, limit: int, seconds: float = math.inf, earlier: Sequence[Mapping[str, Any]] = ()
+        self,
+        limit: int,
+        seconds: float = math.inf,
+        earlier: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Look for the smallest example of each unexpected violation; the seconds are for all of them.
+        """Look for the smallest example of each unexpected violation; the seconds are
+        for all of them.
 
-        `earlier` are the rows of the test in an earlier record, whose smallest examples are tried first.
+        `earlier` are the rows of the test in an earlier record, whose smallest examples
+        are tried first.
         """
         from pytest_recsys_mt.engine.counterexample import smallest
 
@@ -172,12 +209,20 @@ class RunningTest:
                 for row in earlier
                 if (row.get("oracle"), row.get("relation")) == about
             ]
-            found = smallest(self.recsys, verdict, limit, left, next(iter(shrunk), None))
+            found = smallest(
+                self.recsys,
+                verdict,
+                limit,
+                left,
+                next(iter(shrunk), None),
+            )
             if found is not None:
                 self.counterexamples[place] = found
 
     def unasked(self) -> list[str]:
-        """Keys of the planned calls that were not sent: the verdict was clear without them."""
+        """Keys of the planned calls that were not sent: the
+        verdict was clear without them.
+        """
         if self.sides is None:
             return []
         source, followup = self.sides
@@ -187,8 +232,12 @@ class RunningTest:
             return []  # it has ended the test already
 
     def require_what_it_needs(self) -> None:
-        """Skip a test whose relation does not apply to the recommender; see `Recsys.lacks`."""
-        if self.recsys is not None and (lacking := self.recsys.lacks(self.transformation)):
+        """Skip a test whose relation does not apply to the
+        recommender; see `Recsys.lacks`.
+        """
+        if self.recsys is not None and (
+            lacking := self.recsys.lacks(self.transformation)
+        ):
             self.reason = lacking
             raise DoesNotApply(lacking)
 
@@ -196,8 +245,8 @@ class RunningTest:
     def held_to_verdicts(self) -> Iterator[None]:
         """Check the body of the test, which runs inside, against the verdicts it makes.
 
-        It fails if it made none, or one that does not hold. It skips if no user could be asked, or if an
-        inconclusive verdict may skip.
+        It fails if it made none, or one that does not hold. It skips if no user could
+        be asked, or if an inconclusive verdict may skip.
         """
         __tracebackhide__ = True
         try:
@@ -211,8 +260,11 @@ class RunningTest:
             self.reason = one_line(str(reason)[:LONGEST]) or "no reason given"
             raise DoesNotApply(self.reason) from None
         except LimitReachedError as limit:
-            # The test asked for single answers: there is nothing to judge, and nothing failed.
-            verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
+            # The test asked for single answers: there is nothing to judge, and nothing
+            # failed.
+            verdict = self.report(
+                Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"),
+            )
             self._fail_for(self._broken())
             if self.skip_inconclusive:
                 _skip(verdict)
@@ -243,7 +295,9 @@ class RunningTest:
         if self._broken():
             return
         *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-        allowed = {"not-applicable"} | ({"inconclusive"} if self.skip_inconclusive else set())
+        allowed = {"not-applicable"} | (
+            {"inconclusive"} if self.skip_inconclusive else set()
+        )
         for verdict, where in self._found_wanting:
             if where == (frame.f_code, line) and verdict.status in allowed:
                 _skip(verdict)

@@ -1,4 +1,6 @@
-"""Users who were asked and got no answer, and recommenders that cannot answer a kind of question at all."""
+"""Users who were asked and got no answer, and recommenders
+that cannot answer a kind of question at all.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,9 +10,11 @@ from pytest_recsys_mt.verdict.answers import Lost
 
 
 def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | None:
-    """Why a user got no answer on one side, or on at least one of two; None if all are there.
+    """Why a user got no answer on one side, or on at least one of two; None if all are
+    there.
 
-    A failed call is the reason before a refusal: if it is sent again, it may be answered.
+    A failed call is the reason before a refusal: if it is sent again, it may be
+    answered.
 
     Args:
         user: The id of the user.
@@ -29,10 +33,11 @@ def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | 
 
 
 def cannot_answer(*sides: Iterable[Outcome]) -> bool:
-    """Whether a recommender refuses every question of a side, so that it cannot answer this kind.
+    """Whether a recommender refuses every question of a side, so that it cannot answer
+    this kind.
 
-    Failed calls say nothing about that. A recommender that answers some users and refuses others chooses whom a
-    verdict is about, so these are counted.
+    Failed calls say nothing about that. A recommender that answers some users and
+    refuses others chooses whom a verdict is about, so these are counted.
     """
     return any(_refuses_all(list(side)) for side in sides)
 
@@ -42,15 +47,22 @@ def _refuses_all(side: Sequence[Outcome]) -> bool:
     return not answered and any(outcome.not_applicable for outcome in side)
 
 
-def parted(found: Sequence[Lost], *, cannot: bool) -> tuple[tuple[Lost, ...], dict[str, str]]:
-    """Separate users who count as lost from those whose question the recommender cannot answer.
+def parted(
+    found: Sequence[Lost],
+    *,
+    cannot: bool,
+) -> tuple[tuple[Lost, ...], dict[str, str]]:
+    """Separate users who count as lost from those whose question the recommender cannot
+    answer.
 
     Args:
         found: All users without an answer.
-        cannot: Whether the recommender refuses every question of a side, see `cannot_answer`.
+        cannot: Whether the recommender refuses every question of a side, see
+            `cannot_answer`.
 
     Returns:
-        The lost users, and the reason of the refusal by user; without `cannot` all are lost.
+        The lost users, and the reason of the refusal by user; without `cannot` all are
+        lost.
     """
     if not cannot:
         return tuple(found), {}
@@ -60,7 +72,9 @@ def parted(found: Sequence[Lost], *, cannot: bool) -> tuple[tuple[Lost, ...], di
 
 
 def first_unasked(outcomes: Sequence[Outcome]) -> int:
-    """The place of the first outcome that was not asked for; the number of outcomes if there is none."""
+    """The place of the first outcome that was not asked for;
+    the number of outcomes if there is none.
+    """
     for place, outcome in enumerate(outcomes):
         if outcome.unasked:
             return place

@@ -20,7 +20,9 @@ def quotes_an_answer(prompt: Prompt) -> bool:
 
 
 def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answer:
-    """A valid answer to a call; if `deterministic`, the same for all replicates of a question."""
+    """A valid answer to a call; if `deterministic`, the
+    same for all replicates of a question.
+    """
     if deterministic:
         question = {**call.content, "replicate": 0, "seed": 0, "repeat": False}
         number = crc32(repr(question).encode())
@@ -39,8 +41,14 @@ def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answe
     return {"text": text, "finish_reason": "stop"}
 
 
-def _drawn_items(request: Request, catalogue: Sequence[Item], draw: random.Random) -> list[str]:
-    """A random answer to a request: equal lists would be fewer questions to a judge than real ones can be."""
+def _drawn_items(
+    request: Request,
+    catalogue: Sequence[Item],
+    draw: random.Random,
+) -> list[str]:
+    """A random answer to a request: equal lists would be fewer
+    questions to a judge than real ones can be.
+    """
     offered = request.candidates
     if offered is None:
         known = request.known.union(request.seen)

@@ -1,4 +1,6 @@
-"""Users whom a test names, asked like those of the sample: through the cache, the limits, the plan and the record."""
+"""Users whom a test names, asked like those of the sample: through the cache, the
+limits, the plan and the record.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from pytest_recsys_mt.verdict.answers import Answers
 
 
 class OfUsers(Runner):
-    """A runner of given users, whose recommender, fit and requests are otherwise those of another runner."""
+    """A runner of given users, whose recommender, fit and
+    requests are otherwise those of another runner.
+    """
 
     def __init__(self, whole: Runner, design: Design, users: Sequence[str]) -> None:
         super().__init__(
@@ -35,7 +39,9 @@ class OfUsers(Runner):
 
 
 class NamedUsers:
-    """Asks named users for one recommender; see `pytest_recsys_mt.verdict.answers.named.Named`."""
+    """Asks named users for one recommender; see
+    `pytest_recsys_mt.verdict.answers.named.Named`.
+    """
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -57,17 +63,29 @@ class NamedUsers:
         return self._runner.settings.pin and not self._runner.settings.plan
 
     def side(
-        self, answers: Answers, users: Sequence[str], k: int, candidates: int, /
+        self,
+        answers: Answers,
+        users: Sequence[str],
+        k: int,
+        candidates: int,
+        /,
     ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
         """The side of `users`; its requests, and why others have none, by user."""
         if not isinstance(answers, Side):
             raise OracleError(
-                "pinned: answers must be those of recsys.run(), which can ask named users"
+                "pinned: answers must be those of recsys.run(), which can ask named users",
             )
         whole = answers.runner
         key = (whole, k, candidates, tuple(users))
-        if key not in self._made:  # the source of a test is asked once, whoever looks at it
-            design = replace(whole.design, k=k, candidates=candidates, users=max(2, len(users)))
+        if (
+            key not in self._made
+        ):  # the source of a test is asked once, whoever looks at it
+            design = replace(
+                whole.design,
+                k=k,
+                candidates=candidates,
+                users=max(2, len(users)),
+            )
             self._made[key] = OfUsers(whole, design, users)
         runner = self._made[key]
         side = answers.on(runner, answers.context)
@@ -80,9 +98,14 @@ class NamedUsers:
         )
 
     def written(self, file: Path, /) -> str:
-        """What this run said when it wrote a file: a rerun of the test must not pass on what it wrote itself."""
+        """What this run said when it wrote a file: a rerun of the
+        test must not pass on what it wrote itself.
+        """
         begin = f"{file} written: "
-        return next((note for note in self._runner.executor.notes if note.startswith(begin)), "")
+        return next(
+            (note for note in self._runner.executor.notes if note.startswith(begin)),
+            "",
+        )
 
     def write(self, file: Path, text: str, told: str, /) -> None:
         """Write a file, and let the run say so."""

@@ -14,8 +14,9 @@ from pytest_recsys_mt.verdict.answers import Context
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 APART = 2**16
-"""Distance of the replicate numbers of fresh answers: more than any test has, and all of them are below
-`call.AGAIN`."""
+"""Distance of the replicate numbers of fresh answers: more than any test has, and all
+of them are below `call.AGAIN`.
+"""
 
 
 class Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
@@ -48,8 +49,8 @@ class Rationed(Wrapped):
 class OneUser(Runner):
     """A runner of one user, with a given request instead of the user's own.
 
-    It holds two copies of the user, because oracles need at least two. The copies share their
-    calls, and their mean effect is the user's own.
+    It holds two copies of the user, because oracles need at least two. The copies share
+    their calls, and their mean effect is the user's own.
     """
 
     def __init__(self, whole: Runner, subject: Subject, case: Case) -> None:
@@ -62,14 +63,22 @@ class OneUser(Runner):
             purpose="counterexample",
         )
         self.cases = (case, case)
-        self.world = whole.world  # of the whole run: transformations then draw as in the run
+        self.world = (
+            whole.world
+        )  # of the whole run: transformations then draw as in the run
         self.requests: dict[str, Request] = {}
 
-    def context(self, report: Callable[[Verdict], Verdict] = lambda verdict: verdict) -> Context:
+    def context(
+        self,
+        report: Callable[[Verdict], Verdict] = lambda verdict: verdict,
+    ) -> Context:
         return dataclasses.replace(super().context(report), alone=True)
 
     def transformed(
-        self, case: Case, transformations: Sequence[AnyTransformation], *seed: str
+        self,
+        case: Case,
+        transformations: Sequence[AnyTransformation],
+        *seed: str,
     ) -> Request | NotApplicable:
         request = super().transformed(case, transformations, *seed)
         if isinstance(request, Request) and not seed:

@@ -1,4 +1,6 @@
-"""The fields of the settings that options fill; `extensions/options` says what an option is."""
+"""The fields of the settings that options fill;
+`extensions/options` says what an option is.
+"""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -14,7 +16,10 @@ def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) 
     Answers or verdicts depend on what is `recorded`, so the record names it.
     """
     default = make(*(option.default for option in options))
-    return field(default=default, metadata={"options": options, "make": make, "recorded": recorded})
+    return field(
+        default=default,
+        metadata={"options": options, "make": make, "recorded": recorded},
+    )
 
 
 def option(
@@ -24,7 +29,8 @@ def option(
     recorded: bool = False,
     **more: Any,
 ) -> Any:
-    """A field of the settings that one option fills, declared as `Option` is, from the help on; see `setting`.
+    """A field of the settings that one option fills, declared as `Option` is, from the
+    help on; see `setting`.
 
     The option has the name of the field, unless another one is given.
     """
@@ -36,7 +42,9 @@ recorded = partial(option, recorded=True)
 
 
 def choice(says: str, values: str, **more: Any) -> Any:
-    """A field of the settings that an option fills with one of `values`, such as ``yes|no``; see `option`."""
+    """A field of the settings that an option fills with one of `values`, such as
+    ``yes|no``; see `option`.
+    """
     return option(says, values, read=one_of(*values.split("|")), **more)
 
 

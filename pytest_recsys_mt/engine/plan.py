@@ -42,7 +42,9 @@ class Count:
     cached: int = 0
     prompt_tokens: float = 0  # of the calls to make
     counted: bool = True  # by a tokenizer; otherwise they are estimated
-    calibrated: bool = False  # whether the estimate is in proportion to answers in the cache
+    calibrated: bool = (
+        False  # whether the estimate is in proportion to answers in the cache
+    )
     output_tokens: int | None = 0  # the most; None if the model names no limit
     price: Price | None = None
 
@@ -60,7 +62,13 @@ class Count:
             return None
         return self.price.usd(self.prompt_tokens, self.output_tokens)
 
-    def add(self, prompt: float, counted: bool, output: int | None, calls: int = 1) -> None:
+    def add(
+        self,
+        prompt: float,
+        counted: bool,
+        output: int | None,
+        calls: int = 1,
+    ) -> None:
         """Add calls to make.
 
         Args:
@@ -78,7 +86,9 @@ class Count:
             self.output_tokens += output * calls
 
     def mean_output(self, calls: int) -> int | None:
-        """The most output tokens of one of so many calls; None if the model names no limit."""
+        """The most output tokens of one of so many calls;
+        None if the model names no limit.
+        """
         if self.output_tokens is None:
             return None
         return self.output_tokens // calls
@@ -96,13 +106,16 @@ class _Known:
 
     reported: int = 0
     estimated: int = 0
-    times: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    times: defaultdict[str, list[float]] = field(
+        default_factory=lambda: defaultdict(list),
+    )
 
 
 class Plan(Executor):
     """Takes the place of the executor while a run is planned, and makes answers up.
 
-    Where an answer is in the cache it is given. So tests go on as they would, until all that they could ask is counted.
+    Where an answer is in the cache it is given. So tests go on as they would, until all
+    that they could ask is counted.
 
     Args:
         cache: Holds answers of earlier runs.
@@ -155,11 +168,15 @@ class Plan(Executor):
     def total(self) -> int:
         """All calls of the test that is planned now."""
         return sum(
-            count.calls for (nodeid, _), count in self.by_test.items() if nodeid == self._nodeid
+            count.calls
+            for (nodeid, _), count in self.by_test.items()
+            if nodeid == self._nodeid
         )
 
     def at_least(self, calls: int) -> None:
-        """Count the calls of the test that is planned now as this many, if there are fewer."""
+        """Count the calls of the test that is planned now
+        as this many, if there are fewer.
+        """
         for (nodeid, name), of_test in self.by_test.items():
             if nodeid != self._nodeid or not of_test.calls:
                 continue
@@ -173,7 +190,8 @@ class Plan(Executor):
 
     @contextlib.contextmanager
     def beforehand(self) -> Iterator[None]:
-        # Recommenders that cost nothing answer: users and candidates are sampled from their answers.
+        # Recommenders that cost nothing answer: users and candidates are sampled from
+        # their answers.
         self._free = True
         try:
             yield
@@ -185,7 +203,9 @@ class Plan(Executor):
         self.questions[judge] += questions
 
     def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
-        self._clock += 1  # a batch of its own, after which the first users may be asked once more
+        self._clock += (
+            1  # a batch of its own, after which the first users may be asked once more
+        )
         self.latest[subject.name] = self._clock
         # Whoever asks for the same once more finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)
@@ -200,7 +220,9 @@ class Plan(Executor):
         return True
 
     def _own_calls(self, name: str) -> Count:
-        """The calls of this test; of a test that asks only what others have asked, those of a suite stand for them."""
+        """The calls of this test; of a test that asks only what others have asked,
+        those of a suite stand for them.
+        """
         own = self.by_test.get((self._nodeid, name))
         if own is not None:
             return own
@@ -220,7 +242,9 @@ class Plan(Executor):
     ) -> list[Answer]:
         self._clock += 1
         self.latest[subject.name] = self._clock
-        price = self._prices.of(subject.name, calls[0].content["model"]) if calls else None
+        price = (
+            self._prices.of(subject.name, calls[0].content["model"]) if calls else None
+        )
         new_calls = {call.key: call for call in calls if call.key not in self._given}
         cached_answers = self._cached(subject, new_calls, since)
         controls: dict[str, Answer] = {}
@@ -252,11 +276,14 @@ class Plan(Executor):
         return {**answer, "asked": self._clock}
 
     def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
-        """The calls that have no answer yet and depend on none, by the name of their model, in order."""
+        """The calls that have no answer yet and depend on none,
+        by the name of their model, in order.
+        """
         return self._keep or {}
 
     def calibrate(self) -> None:
-        """Count the controls that no test asks, and scale estimated tokens to what the answers in the cache report.
+        """Count the controls that no test asks, and scale estimated tokens to what the
+        answers in the cache report.
 
         To be called once all tests are planned.
         """
@@ -273,8 +300,12 @@ class Plan(Executor):
                 count.prompt_tokens *= known.reported / known.estimated
 
     def sums(self) -> dict[str, float | None]:
-        """All calls of the tests, those without an answer, and the most that these may cost."""
-        counts = [count for (suite, _), count in self.counts.items() if suite not in BESIDE]
+        """All calls of the tests, those without an answer,
+        and the most that these may cost.
+        """
+        counts = [
+            count for (suite, _), count in self.counts.items() if suite not in BESIDE
+        ]
         costs = [count.usd for count in counts]
         known_costs = [cost for cost in costs if cost is not None]
         all_known = len(known_costs) == len(costs)
@@ -285,7 +316,9 @@ class Plan(Executor):
         }
 
     def pace(self, name: str) -> float | None:
-        """Calls to a model per second, in the run that gave most of its cached answers; None if unknown."""
+        """Calls to a model per second, in the run that gave most
+        of its cached answers; None if unknown.
+        """
         if name not in self._known:
             return None
         times_by_run = self._known[name].times
@@ -296,15 +329,23 @@ class Plan(Executor):
         return len(times) / seconds if seconds > 1 else None
 
     def _cached(
-        self, subject: Subject, keys: Collection[str], since: float | None = None
+        self,
+        subject: Subject,
+        keys: Collection[str],
+        since: float | None = None,
     ) -> dict[str, Answer]:
-        # Calls that depend on others (`since`) are sent again if the others are, as a plan supposes.
+        # Calls that depend on others (`since`) are sent again if the others are, as a
+        # plan supposes.
         if not subject.durable or self._mode == "refresh" or since is not None:
             return {}
         return self._cache.answers(list(keys))
 
     def _count(
-        self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
+        self,
+        subject: Subject,
+        call: Call,
+        cached: Answer | None,
+        price: Price | None,
     ) -> None:
         if call.prompt is not None and quotes_an_answer(call.prompt):
             self.bounded[self._nodeid] = "what it asks depends on answers"
@@ -324,7 +365,9 @@ class Plan(Executor):
             count.add(prompt, counted, output)
 
     def _counts_of(self, name: str, call: Call, price: Price | None) -> list[Count]:
-        """What a call to a model adds to: its suite and its test, or what stands beside the tests."""
+        """What a call to a model adds to: its suite and its
+        test, or what stands beside the tests.
+        """
         if call.again:
             return [self.counts.setdefault((CONFIRMING, name), Count(price=price))]
         if call.purpose == CONTROL:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 BLOCK = 20
-"""Users whose calls are sent in random order; a limit of the run then leaves whole users."""
+"""Users whose calls are sent in random order; a limit
+of the run then leaves whole users.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class Questions:
 
     def sent(self) -> Iterator[tuple[int, Call]]:
         """As `calls`, with what is sent right before each."""
-        request_before = {position: self.side.before(position) for position in self.requests}
+        request_before = {
+            position: self.side.before(position) for position in self.requests
+        }
         for position, call in self.calls:
             request = request_before[position]
             if request is not None:
@@ -69,14 +73,21 @@ class Questions:
             yield position, call
 
 
-def interleaved(calls: Iterable[tuple[int, Call]], *, by_user: bool = False) -> list[Call]:
-    """Calls in the order in which they are sent: users in blocks, each in a random order.
+def interleaved(
+    calls: Iterable[tuple[int, Call]],
+    *,
+    by_user: bool = False,
+) -> list[Call]:
+    """Calls in the order in which they are sent: users in blocks, each in a random
+    order.
 
-    So a change during the run affects all sides alike. Each replicate has other neighbours in its
-    batch, so the noise floor includes the noise of batch composition. Keys serve as random numbers.
+    So a change during the run affects all sides alike. Each replicate has other
+    neighbours in its batch, so the noise floor includes the noise of batch composition.
+    Keys serve as random numbers.
 
-    What is sent one by one has no batch. Then all calls of a user follow each other (`by_user`), so that a run that
-    breaks off leaves few users of whom one side is answered.
+    What is sent one by one has no batch. Then all calls of a user follow each other
+    (`by_user`), so that a run that breaks off leaves few users of whom one side is
+    answered.
     """
     if not by_user:
         return [call for _, call in sorted(calls, key=_block_and_key)]
@@ -99,13 +110,15 @@ def _block_and_key(placed: tuple[int, Call]) -> tuple[int, str]:
 
 
 def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome]]:
-    """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
+    """Ask all sides, with one batch per recommender; each fit counts as a recommender
+    of its own.
 
     Sides that are not sent together are sent apart from the rest, in the given order.
 
     Args:
         sides: The requests of each side.
-        since: Unix seconds; answers of earlier runs that were sent before are ignored. None takes all.
+        since: Unix seconds; answers of earlier runs that were sent before are ignored.
+            None takes all.
 
     Returns:
         For each side, its outcomes by position.
@@ -122,13 +135,17 @@ def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome
     for questions in sides:
         runner = questions.side.runner
         fit = id(runner.subject)
-        answered = [(place, call, answers[fit, call.key]) for place, call in questions.calls]
+        answered = [
+            (place, call, answers[fit, call.key]) for place, call in questions.calls
+        ]
         outcomes.append(runner.outcomes(questions.requests, answered))
     return outcomes
 
 
 def _answered(
-    group: Sequence[Questions], how: How, since: float | None
+    group: Sequence[Questions],
+    how: How,
+    since: float | None,
 ) -> Iterator[tuple[Call, Answer]]:
     """The calls to one recommender that are sent in one way, with their answers."""
     runner = group[0].side.runner
@@ -139,7 +156,12 @@ def _answered(
         ordered = interleaved(calls, by_user=runner.subject.streams)
     else:
         ordered = [call for _, call in calls]
-    answers = runner.executor.execute(runner.subject, ordered, since=since, ask=runner.way(how))
+    answers = runner.executor.execute(
+        runner.subject,
+        ordered,
+        since=since,
+        ask=runner.way(how),
+    )
     return zip(ordered, answers, strict=True)
 
 

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.controls import declaration, declared_unread, ignored, unread
+from pytest_recsys_mt.engine.controls import (
+    declaration,
+    declared_unread,
+    ignored,
+    unread,
+)
 from pytest_recsys_mt.engine.named import NamedUsers
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
@@ -19,7 +24,11 @@ from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, na
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import MissingAnswerError, NotApplicable, RelationError
+from pytest_recsys_mt.safety.errors import (
+    MissingAnswerError,
+    NotApplicable,
+    RelationError,
+)
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.answers import Asked
 from pytest_recsys_mt.verdict.verdict import Verdict
@@ -80,22 +89,30 @@ class Recsys:
 
     @property
     def promises(self) -> frozenset[Promised]:
-        """What the recommender promises in addition: ``ratings``, ``recency``, ``order``, ``scale``."""
+        """What the recommender promises in addition:
+        ``ratings``, ``recency``, ``order``, ``scale``.
+        """
         return self.runner.subject.promises
 
     @property
     def reads_latest(self) -> int | None:
-        """How many of a history's latest items the recommender declares to read at most; None without a limit."""
+        """How many of a history's latest items the recommender declares to read at
+        most; None without a limit.
+        """
         return self.runner.subject.reads_latest
 
     @property
     def saves_calls(self) -> bool:
-        """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
+        """Whether each call is a request to an endpoint, and
+        the effort of the run is not thorough.
+        """
         return self.runner.saves_calls
 
     @property
     def fit_seconds(self) -> float:
-        """How long the recommender's fit took, in seconds of the processor; 0 if it has none."""
+        """How long the recommender's fit took, in seconds of
+        the processor; 0 if it has none.
+        """
         return self.runner.subject.fit_seconds
 
     @property
@@ -105,12 +122,16 @@ class Recsys:
 
     @property
     def live(self) -> bool:
-        """Whether it answers new questions; recorded answers cover their own questions only."""
+        """Whether it answers new questions; recorded answers
+        cover their own questions only.
+        """
         return self.runner.subject.live
 
     @property
     def fingerprint(self) -> str | None:
-        """Digest that distinguishes versions of the recommender, if the recommender gives one."""
+        """Digest that distinguishes versions of the
+        recommender, if the recommender gives one.
+        """
         return self.runner.subject.fingerprint
 
     @property
@@ -119,10 +140,11 @@ class Recsys:
         return self.runner.design
 
     def run(self, *transformations: AnyTransformation) -> Side:
-        """Ask every sampled user's request, after the given transformations in their order.
+        """Ask every sampled user's request, after the given transformations in their
+        order.
 
-        Without a transformation these are the source answers, which all tests share. Calls are
-        sent only when an oracle reads the answers.
+        Without a transformation these are the source answers, which all tests share.
+        Calls are sent only when an oracle reads the answers.
 
         Raises:
             NotApplicable: If a relation does not apply to the recommender; see `lacks`.
@@ -142,21 +164,25 @@ class Recsys:
         if len(retrained) > 1:
             raise RelationError(
                 f"{' and '.join(names)} change the training data, and one change can be made at a time; "
-                f"write one relation that makes both"
+                f"write one relation that makes both",
             )
         if retrained and not self.design.refits:
             raise RelationError(
                 f"{name_of(retrained[0])} changes the training data, so its noise is the spread of fits "
-                f"with other seeds; take both sides from recsys.using(refits=True)"
+                f"with other seeds; take both sides from recsys.using(refits=True)",
             )
         runner = self.runner
         if retrained:
-            runner = self._make(replace(self.design, trained_on=Change.of(retrained[0])))
+            runner = self._make(
+                replace(self.design, trained_on=Change.of(retrained[0])),
+            )
         return Side(runner, self.context, transformations, self._runs)
 
     @property
     def unfit(self) -> str:
-        """Why no relation on training data applies to the recommender; empty if one does."""
+        """Why no relation on training data applies to the
+        recommender; empty if one does.
+        """
         return self.runner.subject.unfit
 
     def lacks(self, transformation: object) -> str:
@@ -184,10 +210,12 @@ class Recsys:
         self._runs = 0
 
     def ask(self, *requests: Request) -> list[Recommendation]:
-        """Ask single requests, through the cache: equal requests are sent once for all tests.
+        """Ask single requests, through the cache: equal requests are sent once for all
+        tests.
 
         Args:
-            *requests: Of any user, from any source; the answers are those of their `replicate`.
+            *requests: Of any user, from any source; the answers are those of their
+                `replicate`.
 
         Raises:
             RecommenderError: If a call failed; a missing answer is not an empty one.
@@ -200,7 +228,8 @@ class Recsys:
         return self.runner.dataset
 
     def option(self, name: str) -> Any:
-        """The value of an option of the run or of a suite: ``option("alpha")`` is that of ``--recsys-alpha``.
+        """The value of an option of the run or of a suite: ``option("alpha")`` is that
+        of ``--recsys-alpha``.
 
         Raises:
             RecommenderError: If there is no such option.
@@ -214,10 +243,12 @@ class Recsys:
 
     @property
     def texts(self) -> Texts:
-        """The model under test, for prompts of your own: ``recsys.texts.complete(prompt)``.
+        """The model under test, for prompts of your own:
+        ``recsys.texts.complete(prompt)``.
 
         Raises:
-            NotApplicable: If the model reads no text; outside a `try`, this skips the test.
+            NotApplicable: If the model reads no text; outside a `try`, this skips the
+                test.
         """
         return self.runner.texts("question")
 
@@ -230,7 +261,8 @@ class Recsys:
         Raises:
             TypeError: For an unknown field.
             ValueError: For an invalid value.
-            NotApplicable: If the recommender cannot be fitted so; outside a `try`, this skips the test.
+            NotApplicable: If the recommender cannot be fitted so; outside a `try`, this
+                skips the test.
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
         design = replace(self.design, **changes)
@@ -261,14 +293,20 @@ SALT = "\n\n[1]"
 
 
 def doubt(runner: Runner) -> str:
-    """Why the noise of a recommender is unknown although it was asked more than once; empty if it is known.
+    """Why the noise of a recommender is unknown although it was asked more than once;
+    empty if it is known.
 
-    A recommender in this process is asked afresh each time, so its equal replicates are what it answers. One that is
-    asked over the network, or that reads text, is asked again with `SALT` behind its prompt: if that changes no
-    answer, there is no noise that a cache could hide.
+    A recommender in this process is asked afresh each time, so its equal replicates are
+    what it answers. One that is asked over the network, or that reads text, is asked
+    again with `SALT` behind its prompt: if that changes no answer, there is no noise
+    that a cache could hide.
     """
     subject = runner.subject
-    if runner.deterministic or runner.replicates < 2 or not (subject.live and subject.waits):
+    if (
+        runner.deterministic
+        or runner.replicates < 2
+        or not (subject.live and subject.waits)
+    ):
         return ""
     if runner.settings.plan:
         if runner.unvaried is None and subject.reads_text:
@@ -294,9 +332,7 @@ def _doubt(runner: Runner) -> str:
         if changed == 0:
             return ""
         if changed:
-            told += (
-                f"; with {SALT.strip()!r} behind the prompt {changed:.0%} of the answers are others"
-            )
+            told += f"; with {SALT.strip()!r} behind the prompt {changed:.0%} of the answers are others"
     note = (
         f"{told}. So its noise is unknown, and no change of its answers is called a violation. Turn the cache off, or "
         f"declare it: deterministic=true in its spec, or the attribute of your class"
@@ -307,7 +343,9 @@ def _doubt(runner: Runner) -> str:
 
 
 def _changed_by_salt(runner: Runner, source: Sequence[Asked]) -> float | None:
-    """The share of users whose answer another end of the prompt changes; None if it cannot be asked."""
+    """The share of users whose answer another end of the
+    prompt changes; None if it cannot be asked.
+    """
 
     def salted(request: Request, rng: Generator) -> Request:
         return request.replace(edits=(*request.edits, _salt))

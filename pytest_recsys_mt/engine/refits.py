@@ -1,7 +1,9 @@
-"""A recommender that is fitted anew for each replicate: what relations on training data ask.
+"""A recommender that is fitted anew for each replicate: what relations on training data
+ask.
 
-Source and follow-up are answered by fits with different seeds, as replicates have different numbers. So the noise
-floor contains the spread of the seeds, and a claimed difference that is asked once more is seen by further fits.
+Source and follow-up are answered by fits with different seeds, as replicates have
+different numbers. So the noise floor contains the spread of the seeds, and a claimed
+difference that is asked once more is seen by further fits.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ STAYS = "refits answer in this process only"
 
 @dataclass(frozen=True)
 class Change:
-    """A relation on training data, equal to another one of the same name and the same code."""
+    """A relation on training data, equal to another one
+    of the same name and the same code.
+    """
 
     name: str
     code: object
@@ -40,8 +44,10 @@ class Refits(Wrapped):
     """A subject that is one fit for each replicate.
 
     Args:
-        fit: Makes and fits another one for a replicate, or returns the one that is kept.
-        names: Returns what the ids of requests are called in the data that it is fitted to.
+        fit: Makes and fits another one for a replicate, or returns the one that is
+            kept.
+        names: Returns what the ids of requests are called in the data that it is fitted
+            to.
     """
 
     def __init__(
@@ -81,7 +87,10 @@ class Refits(Wrapped):
             return self.origin.read(request, answer)
         before: dict[str | None, str] = {new: old for old, new in names.items.items()}
         read = self.origin.read(self._in_its_ids(request), answer)
-        entries = (replace(each, item=before.get(each.item, each.item)) for each in read.entries)
+        entries = (
+            replace(each, item=before.get(each.item, each.item))
+            for each in read.entries
+        )
         items = tuple(before.get(item, item) for item in read.items)
         return replace(read, items=items, entries=tuple(entries))
 

@@ -36,15 +36,16 @@ from pytest_recsys_mt.safety.errors import CacheError, NotApplicable, RecsysErro
 from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import sanitize
 
-# The oracles are imported where they are used. The process of `ask_elsewhere` needs none, and their import takes as long
-# as half of what it does.
+# The oracles are imported where they are used. The process of `ask_elsewhere` needs
+# none, and their import takes as long as half of what it does.
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
 
 
 class Run:
-    """Made once per process, when the first test needs it; loads each part at its first use.
+    """Made once per process, when the first test needs it; loads each part at its first
+    use.
 
     Args:
         name: Name of the run, the same for all its workers.
@@ -53,7 +54,12 @@ class Run:
         notes: What was done to the data, in sentences.
     """
 
-    def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        name: str,
+        progress: Progress | None = None,
+    ) -> None:
         self.settings = settings
         self._name = name
         self.progress = progress or Progress()
@@ -79,7 +85,11 @@ class Run:
     def _load_dataset(self) -> Dataset:
         with self.progress.doing(f"loading {self.settings.data}"):
             settings = self.settings
-            dataset = load(settings.data, repeats=settings.repeats, told=self.notes.append)
+            dataset = load(
+                settings.data,
+                repeats=settings.repeats,
+                told=self.notes.append,
+            )
             return dataset.core(settings.core) if settings.core else dataset
 
     def require_attributes(self) -> None:
@@ -96,7 +106,10 @@ class Run:
     def split(self) -> Split:
         """The data, split into training and held-out interactions."""
         split = Split(
-            self.dataset, self.settings.seed, unit=self.settings.unit, recall=self._recall
+            self.dataset,
+            self.settings.seed,
+            unit=self.settings.unit,
+            recall=self._recall,
         )
         if self.settings.sampler is None:
             return split
@@ -104,16 +117,28 @@ class Run:
         fitted = subject(self.recommenders.made(spec), spec, PROMPT, timeout=limit)
         self.recommenders.fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
-        runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
+        runner = Runner(
+            fitted,
+            split,
+            everybody,
+            self.settings,
+            self.executor,
+            purpose="sample",
+        )
         answers = Side(runner, runner.context())
         from pytest_recsys_mt.engine.draw import accepted_draw
 
         with self.executor.beforehand():
-            return replace(split, draw=accepted_draw(split, answers, self.settings.design))
+            return replace(
+                split,
+                draw=accepted_draw(split, answers, self.settings.design),
+            )
 
     @property
     def shows(self) -> tuple[int, float]:
-        """How many users can be asked, and the smallest loss of agreement that they show not to occur."""
+        """How many users can be asked, and the smallest loss of
+        agreement that they show not to occur.
+        """
         from pytest_recsys_mt.oracles.judging.power import least_change
 
         users = self.settings.design.users
@@ -140,7 +165,10 @@ class Run:
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
         for spec in self.settings.recall:
-            fitted = self.recommenders.subject(self.recommenders.recommender(spec), spec)
+            fitted = self.recommenders.subject(
+                self.recommenders.recommender(spec),
+                spec,
+            )
             calls = [
                 replace(fitted.call(request, repeat=False), purpose="sample")
                 for request in requests
@@ -171,10 +199,15 @@ class Run:
 
     def _open_cache(self) -> AnswerCache:
         settings = self.settings
-        # The cache counts the replays of objects that are asked anew in each run, in its folder.
+        # The cache counts the replays of objects that are asked anew in each run, in
+        # its folder.
         replay = settings.mode == "replay"
         write = not replay or bool(settings.every_limit)
-        return AnswerCache(settings.cache, write=write, empties="" if replay else self._name)
+        return AnswerCache(
+            settings.cache,
+            write=write,
+            empties="" if replay else self._name,
+        )
 
     @cached_property
     def plan(self) -> Plan:
@@ -220,7 +253,10 @@ class Run:
         own = Budget(settings.limits, account(settings.cache, self._name))
         if not settings.daily:
             return own if settings.limits else None
-        return Accounts(own, DayAccount(settings.daily, settings.cache, settings.command))
+        return Accounts(
+            own,
+            DayAccount(settings.daily, settings.cache, settings.command),
+        )
 
     @property
     def ray(self) -> RayCalls | None:
@@ -263,7 +299,8 @@ class Run:
     ) -> Runner:
         """The runner of one recommender and one design; the same object every time.
 
-        An option of an extension may wrap the recommender that is `tested`, as one that plants a fault does.
+        An option of an extension may wrap the recommender that is `tested`, as one that
+        plants a fault does.
         """
         tested = tested and self.settings.wrapper is not None
         key = (name, fixture, design, tested)
@@ -273,30 +310,51 @@ class Run:
                 known = self.recommenders.refits(recommender, name, fixture, design)
                 elsewhere: Ask | str = STAYS
             else:
-                fit = Fit(design.training_history, design.initialisation, fold=design.fold)
-                given = self.recommenders.under_test if tested else self.recommenders.subject
+                fit = Fit(
+                    design.training_history,
+                    design.initialisation,
+                    fold=design.fold,
+                )
+                given = (
+                    self.recommenders.under_test
+                    if tested
+                    else self.recommenders.subject
+                )
                 known = given(recommender, name, design.prompt, fit, fixture)
                 elsewhere = self.recommenders.elsewhere(recommender, name, design)
             split = self.split_of(design.fold)
             self._runners[key] = Runner(
-                known, split, design, self.settings, self.executor, elsewhere=elsewhere
+                known,
+                split,
+                design,
+                self.settings,
+                self.executor,
+                elsewhere=elsewhere,
             )
         return self._runners[key]
 
     def drifts(self) -> list[Drift]:
-        """The result for each recommender after some of its first requests are sent once more."""
+        """The result for each recommender after some of its
+        first requests are sent once more.
+        """
         from pytest_recsys_mt.engine.drift import asked_again, differed
 
         self.recommenders.begin()
-        runners = self._one_each(each for each in self._runners.values() if each.asked_apart)
+        runners = self._one_each(
+            each for each in self._runners.values() if each.asked_apart
+        )
         found = [each for each in map(differed, runners) if each is not None]
         if self.settings.mode == "replay":
             return found
         with self.progress.doing("asking some users again"):
-            return found + [each for each in map(asked_again, runners) if each is not None]
+            return found + [
+                each for each in map(asked_again, runners) if each is not None
+            ]
 
     def lists(self) -> dict[str, dict[str, list[str]]]:
-        """By recommender and user, the first titles of the answer to the unchanged request, of the first users."""
+        """By recommender and user, the first titles of the answer to the unchanged
+        request, of the first users.
+        """
         from pytest_recsys_mt.oracles.judging.examples import titles_of
 
         found: dict[str, dict[str, list[str]]] = {}
@@ -312,7 +370,8 @@ class Run:
         """How far a planted fault changed the answers of this process.
 
         Args:
-            probes: Whether users are asked where no test looks, if it changed none that tests asked for.
+            probes: Whether users are asked where no test looks, if it changed none that
+                tests asked for.
         """
         wrapper = self.settings.wrapper
         if wrapper is None:
@@ -331,10 +390,16 @@ class Run:
 
     def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""
-        return [] if self._executor is None else self._executor.failures.named_in(text, model)
+        return (
+            []
+            if self._executor is None
+            else self._executor.failures.named_in(text, model)
+        )
 
     def keep_rest(self) -> None:
-        """Write the answers that the disk did not take when they arrived, and note what became of them."""
+        """Write the answers that the disk did not take when they
+        arrived, and note what became of them.
+        """
         if self._executor is not None and (told := self._executor.keep_rest()):
             self.notes.append(told)
 

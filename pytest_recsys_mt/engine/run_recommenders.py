@@ -1,4 +1,6 @@
-"""The recommenders and judges of a run: made once, fitted once for each purpose, and named."""
+"""The recommenders and judges of a run: made once,
+fitted once for each purpose, and named.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,21 @@ from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
-from pytest_recsys_mt.requests.abilities import check_declared, method_of, misspelt, notes_of
+from pytest_recsys_mt.requests.abilities import (
+    check_declared,
+    method_of,
+    misspelt,
+    notes_of,
+)
 from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.requests.specs import resources
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
+from pytest_recsys_mt.safety.errors import (
+    DataError,
+    NotApplicable,
+    OwnCodeError,
+    RecommenderError,
+)
 from pytest_recsys_mt.safety.redaction import redact, shown
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -61,7 +73,8 @@ def made_from(
 class RunRecommenders:
     """Makes each recommender once per process, and fits it once for each purpose.
 
-    It needs the executor and the data of the run when a call is sent or a recommender is fitted, not before.
+    It needs the executor and the data of the run when a call is sent or a recommender
+    is fitted, not before.
     """
 
     def __init__(self, run: Run) -> None:
@@ -97,7 +110,7 @@ class RunRecommenders:
                 answers = "1 answer" if one else f"{len(known.longer)} answers"
                 notes.append(
                     f"{answers} of {known.name} {'names' if one else 'name'} more items than were asked for; only the first k "
-                    f"of each count"
+                    f"of each count",
                 )
         return [one_line(redact(note)) for note in notes]
 
@@ -110,12 +123,16 @@ class RunRecommenders:
         return made
 
     def name_of(
-        self, recommender: object, parameters: Sequence[str] = (), place: str = ""
+        self,
+        recommender: object,
+        parameters: Sequence[str] = (),
+        place: str = "",
     ) -> tuple[str, str]:
-        """The spec that made a recommender, and an empty text; or its name and its fixture.
+        """The spec that made a recommender, and an empty text; or its name and its
+        fixture.
 
-        That is ``fixture:NAME`` with the parameters, and the place, which distinguishes the fixture from others
-        whose recommender has the same name; both without keys.
+        That is ``fixture:NAME`` with the parameters, and the place, which distinguishes
+        the fixture from others whose recommender has the same name; both without keys.
         """
         for spec, known in self._recommenders.items():
             if known is recommender:
@@ -135,9 +152,11 @@ class RunRecommenders:
         fit: Fit = USUAL,
         fixture: str = "",
     ) -> Subject:
-        """`recommender`, fitted and wrapped; `NotApplicable` if it cannot be fitted in that way.
+        """`recommender`, fitted and wrapped; `NotApplicable` if it cannot be fitted in
+        that way.
 
-        The `prompt` is for a text model, which is not fitted, if the settings name none.
+        The `prompt` is for a text model, which is not fitted, if the settings name
+        none.
         """
         template = ""
         if isinstance(recommender, TextModel):
@@ -156,7 +175,10 @@ class RunRecommenders:
             limit = self.settings.timeout
             known = subject(recommender, name, template or PROMPT, fixture, limit)
             if (ray := self._run.ray) is not None:
-                ray.know(known, *self._recipe(recommender, name, template or PROMPT, fixture))
+                ray.know(
+                    known,
+                    *self._recipe(recommender, name, template or PROMPT, fixture),
+                )
             training, seed = self._training(fit).dataset, self._seed(fit.initialisation)
             try:
                 self.fit(known, training, seed)
@@ -170,11 +192,18 @@ class RunRecommenders:
         check_declared(recommender)
         for note in misspelt(recommender):
             safe = one_line(redact(note))
-            if safe not in self._run.notes:  # a fixture may make many objects of one class
+            if (
+                safe not in self._run.notes
+            ):  # a fixture may make many objects of one class
                 self._run.notes.append(safe)
 
     def under_test(
-        self, recommender: object, name: str, prompt: str | None, fit: Fit, fixture: str = ""
+        self,
+        recommender: object,
+        name: str,
+        prompt: str | None,
+        fit: Fit,
+        fixture: str = "",
     ) -> Subject:
         """As `subject`; wrapped, if an option of an extension does that."""
         sound = self.subject(recommender, name, prompt, fit, fixture)
@@ -186,7 +215,10 @@ class RunRecommenders:
             fit = Fit(fold=fit.fold) if isinstance(recommender, TextModel) else fit
             training = self._training(fit).dataset
             self._subjects[key] = wrapper.wrapped(
-                sound, training, self.settings, self._run.executor
+                sound,
+                training,
+                self.settings,
+                self._run.executor,
             )
         return self._subjects[key]
 
@@ -194,7 +226,10 @@ class RunRecommenders:
         """Fit a recommender."""
         with (
             self._run.progress.doing(f"fitting {known.name}"),
-            self._run.executor.failures.outside_calls(known.name, f"fit() of {known.name}"),
+            self._run.executor.failures.outside_calls(
+                known.name,
+                f"fit() of {known.name}",
+            ),
         ):
             begun = time.process_time()
             known.fit(training, seed)
@@ -202,7 +237,9 @@ class RunRecommenders:
 
     def _anew(self, recommender: object, name: str) -> object:
         if self._run.ray is not None:
-            raise NotApplicable("with -o recsys_executor=ray a recommender is fitted once only")
+            raise NotApplicable(
+                "with -o recsys_executor=ray a recommender is fitted once only",
+            )
         if isinstance(recommender, type):
             return recommender()
         if self._recommenders.get(name) is recommender:
@@ -212,10 +249,16 @@ class RunRecommenders:
         if not hasattr(recommender, "fit"):
             return recommender
         raise NotApplicable(
-            f"{name} is one object, and is fitted once only; name its class instead"
+            f"{name} is one object, and is fitted once only; name its class instead",
         )
 
-    def refits(self, recommender: object, name: str, fixture: str, design: Design) -> Refits:
+    def refits(
+        self,
+        recommender: object,
+        name: str,
+        fixture: str,
+        design: Design,
+    ) -> Refits:
         """`recommender`, to be fitted anew for each replicate; see `Design.refits`.
 
         Nothing is fitted yet.
@@ -233,7 +276,12 @@ class RunRecommenders:
         usual = Fit(design.training_history, change=change, fold=design.fold)
 
         def fit(replicate: int) -> Subject:
-            return self._refit(recommender, name, fixture, replace(usual, initialisation=replicate))
+            return self._refit(
+                recommender,
+                name,
+                fixture,
+                replace(usual, initialisation=replicate),
+            )
 
         def names() -> Renamed:
             if self.settings.plan or change is None:
@@ -256,7 +304,11 @@ class RunRecommenders:
                 known.stand_for(repr(fit))
             else:
                 try:
-                    self.fit(known, self._training(fit).dataset, self._seed(fit.initialisation))
+                    self.fit(
+                        known,
+                        self._training(fit).dataset,
+                        self._seed(fit.initialisation),
+                    )
                 except (OwnCodeError, RecommenderError, DataError) as error:
                     if fit.change is not None and fit.change.relation.may_refuse:
                         told = f"refused, as it may be: {one_line(str(error))}"
@@ -270,7 +322,9 @@ class RunRecommenders:
     def _training(self, fit: Fit) -> Renamed:
         history, change = fit.history, fit.change
         if history == 0:
-            raise NotApplicable("without history there is nothing to fit a recommender to")
+            raise NotApplicable(
+                "without history there is nothing to fit a recommender to",
+            )
         training = self._run.split_of(fit.fold).training
         if history is not None:
             key = (fit.fold, history)
@@ -283,7 +337,10 @@ class RunRecommenders:
         if self._changed is None or self._changed[0] != wanted:
             draw = generator(self.settings.seed, "training", change.name)
             made = change.relation.training(training, draw)
-            self._changed = (wanted, made if isinstance(made, Renamed) else Renamed(made))
+            self._changed = (
+                wanted,
+                made if isinstance(made, Renamed) else Renamed(made),
+            )
         return self._changed[1]
 
     def _seed(self, initialisation: int) -> int:
@@ -293,20 +350,37 @@ class RunRecommenders:
         return int(generator(seed, "initialisation", initialisation).integers(2**31))
 
     def _recipe(
-        self, recommender: object, name: str, prompt: str, fixture: str
+        self,
+        recommender: object,
+        name: str,
+        prompt: str,
+        fixture: str,
     ) -> tuple[Recipe, object, Needs]:
         from pytest_recsys_mt.calls.remote import Needs, Recipe, itself
 
         seed = self.settings.seed
         limit = self.settings.timeout
         if self._recommenders.get(name) is not recommender:
-            recipe = Recipe(name, partial(itself, recommender), prompt, seed, fixture, limit)
+            recipe = Recipe(
+                name,
+                partial(itself, recommender),
+                prompt,
+                seed,
+                fixture,
+                limit,
+            )
             return recipe, recommender, Needs()
         make = partial(made_from, name, *self._options)
-        return Recipe(name, make, prompt, seed, timeout=limit), None, Needs(**resources(name)[1])
+        return (
+            Recipe(name, make, prompt, seed, timeout=limit),
+            None,
+            Needs(**resources(name)[1]),
+        )
 
     def elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
-        """Sends calls to a recommender made anew in another process, or says why that fails."""
+        """Sends calls to a recommender made anew in another
+        process, or says why that fails.
+        """
         if self._recommenders.get(name) is not recommender:
             return (
                 "a fixture gives the recommender, and no other process has it; name it by a spec, "
@@ -317,22 +391,34 @@ class RunRecommenders:
         return Elsewhere(self.settings, name, design)
 
     def object_named(self, spec: str, verbs: Sequence[str]) -> object:
-        """An object that `spec` names and that has one of the methods `verbs`, made once more."""
+        """An object that `spec` names and that has one of the
+        methods `verbs`, made once more.
+        """
         return made_from(spec, *self._options, verbs)
 
     def know(self, spec: str, recommender: object) -> None:
-        """Take an object that was made already for the recommender that `spec` names, unless another is known."""
+        """Take an object that was made already for the recommender that `spec` names,
+        unless another is known.
+        """
         self._recommenders.setdefault(spec, recommender)
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""
-        from pytest_recsys_mt.calls.texts import Texts  # only text models need what it imports
+        from pytest_recsys_mt.calls.texts import (
+            Texts,
+        )  # only text models need what it imports
 
-        return Texts(self.subject(self.recommender(spec), spec), self._run.executor, purpose)
+        return Texts(
+            self.subject(self.recommender(spec), spec),
+            self._run.executor,
+            purpose,
+        )
 
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:
-        """What is found about recommenders inside is forgotten: their tests will find it again."""
+        """What is found about recommenders inside is
+        forgotten: their tests will find it again.
+        """
         found = {key: known.new_difference for key, known in self._subjects.items()}
         try:
             yield
@@ -341,9 +427,14 @@ class RunRecommenders:
                 known.new_difference = found.get(key, Difference.NONE)
 
     def begin(self) -> None:
-        """Begin a test, or none: from now on, use what earlier tests found about recommenders."""
+        """Begin a test, or none: from now on, use what
+        earlier tests found about recommenders.
+        """
         for known in self._subjects.values():
-            known.earlier_difference = max(known.earlier_difference, known.new_difference)
+            known.earlier_difference = max(
+                known.earlier_difference,
+                known.new_difference,
+            )
 
     def close(self) -> None:
         """Release what recommenders hold."""

@@ -17,7 +17,12 @@ from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes_training, name_of
+from pytest_recsys_mt.metamorphic import (
+    AnyTransformation,
+    all_declare,
+    changes_training,
+    name_of,
+)
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
@@ -43,7 +48,9 @@ ONE_BY_ONE = (
     "each call is a request of its own already; to wait for every answer before the next call, give "
     "--recsys-effort=thorough"
 )
-"""Why an endpoint that takes a stream of calls is not asked one by one: it would take most of the run."""
+"""Why an endpoint that takes a stream of calls is not asked
+one by one: it would take most of the run.
+"""
 
 UNCHANGED = "the transformation changes nothing that the recommender sees"
 
@@ -52,8 +59,9 @@ UNCHANGED = "the transformation changes nothing that the recommender sees"
 class Outcome:
     """The result of one user on one side: an `Asked`, or why there is no answer.
 
-    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time. `fingerprints` are those of
-    what answered them, None for an unknown one, and `keys` those of its calls.
+    `times` says when its calls were sent, in Unix seconds; None stands for an unknown
+    time. `fingerprints` are those of what answered them, None for an unknown one, and
+    `keys` those of its calls.
     """
 
     asked: Asked | None = None
@@ -69,13 +77,16 @@ class Runner:
     """Asks one recommender the requests of one design, original and transformed.
 
     Args:
-        elsewhere: Sends calls to another process that makes the recommender anew; or the reason why this is impossible.
+        elsewhere: Sends calls to another process that makes the recommender anew; or
+            the reason why this is impossible.
         purpose: Recorded purpose of all its calls; None takes that of each call.
 
     Attributes:
-        controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
+        controls: What shows which aspects of requests the recommender reads; see
+            `engine.controls`.
         unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
-        asked_apart: Whether answers were compared with source answers of another time, or had to be asked again.
+        asked_apart: Whether answers were compared with source answers of another time,
+            or had to be asked again.
     """
 
     def __init__(
@@ -109,7 +120,9 @@ class Runner:
 
     @cached_property
     def _everybody(self) -> tuple[Asked, ...]:
-        return tuple(Asked(case.request, (), case.held_out, case.past) for case in self.cases)
+        return tuple(
+            Asked(case.request, (), case.held_out, case.past) for case in self.cases
+        )
 
     @cached_property
     def drawn(self) -> frozenset[Drawn]:
@@ -129,7 +142,9 @@ class Runner:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the unchanged requests of all sampled users, in hexadecimal."""
-        return key_of({"requests": [plain_request(case.request) for case in self.cases]})
+        return key_of(
+            {"requests": [plain_request(case.request) for case in self.cases]},
+        )
 
     @cached_property
     def world(self) -> World:
@@ -142,7 +157,9 @@ class Runner:
 
     @property
     def deterministic(self) -> bool:
-        """Whether the recommender declares that it always answers alike, and no answer differed."""
+        """Whether the recommender declares that it always
+        answers alike, and no answer differed.
+        """
         has_differed = self.subject.earlier_difference is not Difference.NONE
         return self.subject.deterministic and not has_differed
 
@@ -155,26 +172,33 @@ class Runner:
     def source_outcomes(self) -> dict[int, Outcome]:
         """The results of the unchanged requests, by position of their case.
 
-        Each answer is read once, however many tests compare theirs with it. A recommender found not
-        deterministic is asked more than once from then on, so its outcomes begin anew.
+        Each answer is read once, however many tests compare theirs with it. A
+        recommender found not deterministic is asked more than once from then on, so its
+        outcomes begin anew.
         """
         return self._source_outcomes.setdefault(self.replicates, {})
 
     @property
     def first_outcomes(self) -> Mapping[int, Outcome]:
-        """`source_outcomes`; the earlier ones if a difference was seen that may be drift."""
+        """`source_outcomes`; the earlier ones if a
+        difference was seen that may be drift.
+        """
         once = self._source_outcomes.get(1)
         may_be_drift = self.subject.earlier_difference is Difference.UNREPORTED
         return once if once and may_be_drift else self.source_outcomes
 
     @property
     def saves_calls(self) -> bool:
-        """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
+        """Whether each call is a request to an endpoint, and
+        the effort of the run is not thorough.
+        """
         return self.subject.streams and self.settings.effort != "thorough"
 
     @property
     def at_hand(self) -> bool:
-        """Whether calls are local: only this process answers, and no limit of the run counts them."""
+        """Whether calls are local: only this process answers,
+        and no limit of the run counts them.
+        """
         subject, limits = self.subject, self.settings.every_limit
         here = subject.live and not subject.waits and self.executor.here
         return here and limits.calls is None
@@ -187,7 +211,9 @@ class Runner:
             require_kept(self.subject, self.settings.mode)
             return None
         if not self.executor.here:
-            raise NotApplicable("with -o recsys_executor=ray calls are sent to actors, not here")
+            raise NotApplicable(
+                "with -o recsys_executor=ray calls are sent to actors, not here",
+            )
         if how == "alone":
             if self.saves_calls:
                 raise NotApplicable(ONE_BY_ONE)
@@ -202,18 +228,31 @@ class Runner:
 
     @property
     def of_earlier_runs(self) -> int:
-        """Of how many users, of those who were asked, an earlier run made an answer to the unchanged request."""
+        """Of how many users, of those who were asked, an earlier run
+        made an answer to the unchanged request.
+        """
         earlier = self.executor.is_of_earlier_run
-        return sum(any(map(earlier, each.keys)) for each in self.source_outcomes.values())
+        return sum(
+            any(map(earlier, each.keys)) for each in self.source_outcomes.values()
+        )
 
-    def answered_twice(self, first: Outcome, second: Outcome, *, reported: bool = False) -> None:
+    def answered_twice(
+        self,
+        first: Outcome,
+        second: Outcome,
+        *,
+        reported: bool = False,
+    ) -> None:
         """Record two answers to the same calls; different ones are not deterministic.
 
-        From the next test on it counts as stochastic: it is asked more than once, and judged by its
-        noise. Thus one finding does not repeat in every relation. A test that runs again is judged
-        as before, so that a rerun gives no second chance. A difference is `reported` if a verdict is about it.
+        From the next test on it counts as stochastic: it is asked more than once, and
+        judged by its noise. Thus one finding does not repeat in every relation. A test
+        that runs again is judged as before, so that a rerun gives no second chance. A
+        difference is `reported` if a verdict is about it.
         """
-        sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
+        sides = [
+            () if each.asked is None else each.asked.answers for each in (first, second)
+        ]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
             found = Difference.REPORTED if reported else Difference.UNREPORTED
             self.subject.new_difference = max(self.subject.new_difference, found)
@@ -223,11 +262,16 @@ class Runner:
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.
 
-        Both need one design, except for the known past and the fit. The recommenders may differ.
+        Both need one design, except for the known past and the fit. The recommenders
+        may differ.
         """
         designs = {
             replace(
-                each.design, history=0, training_history=None, initialisation=0, trained_on=None
+                each.design,
+                history=0,
+                training_history=None,
+                initialisation=0,
+                trained_on=None,
             )
             for each in (self, other)
         }
@@ -238,14 +282,19 @@ class Runner:
         """The data of the run, with the held-out interactions."""
         return self._split.dataset
 
-    def context(self, report: Callable[[Verdict], Verdict] = lambda verdict: verdict) -> Context:
+    def context(
+        self,
+        report: Callable[[Verdict], Verdict] = lambda verdict: verdict,
+    ) -> Context:
         """The rules and facts for oracles."""
         return Context(
             alpha=self.settings.alpha,
             error_limit=self.settings.error_limit,
             missed_limit=self.settings.missed_limit,
             deterministic=self.deterministic,
-            in_process=self.subject.live and not self.subject.waits and self.executor.here,
+            in_process=self.subject.live
+            and not self.subject.waits
+            and self.executor.here,
             family=self.settings.family,
             ask_everybody=self.settings.ask_everybody,
             made_up=self.settings.plan,
@@ -261,9 +310,14 @@ class Runner:
         )
 
     def transformed(
-        self, case: Case, transformations: Sequence[AnyTransformation], *seed: str
+        self,
+        case: Case,
+        transformations: Sequence[AnyTransformation],
+        *seed: str,
     ) -> Request | NotApplicable:
-        """The request of `case` after all `transformations`, or why there is no request; a further `seed` draws others."""
+        """The request of `case` after all `transformations`, or why there is no
+        request; a further `seed` draws others.
+        """
         if not transformations:
             return case.request
         request = case.request
@@ -281,21 +335,27 @@ class Runner:
             if not isinstance(changed, Request):
                 raise RelationError(
                     f"the transformation {name!r} returned {changed!r}; it must return a Request, "
-                    f"such as request.replace(history=...)"
+                    f"such as request.replace(history=...)",
                 )
             request = case.knowing(changed)
-        kept = all_declare(transformations, "same_seed") or all_declare(transformations, "may_keep")
+        kept = all_declare(transformations, "same_seed") or all_declare(
+            transformations,
+            "may_keep",
+        )
         kept = kept or any(map(changes_training, transformations))
         if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
 
     def draws(
-        self, transformations: Sequence[AnyTransformation], made: Mapping[int, Request]
+        self,
+        transformations: Sequence[AnyTransformation],
+        made: Mapping[int, Request],
     ) -> bool:
         """Whether other random numbers would change any user's request.
 
-        It is found out by making the requests once more, however a transformation draws from its generator.
+        It is found out by making the requests once more, however a transformation draws
+        from its generator.
 
         Args:
             transformations: What may draw.
@@ -304,7 +364,10 @@ class Runner:
         names = tuple(map(name_of, transformations))
         if names not in self._draws:
             self._draws[names] = any(
-                _differ(made.get(position), self.transformed(case, transformations, "again"))
+                _differ(
+                    made.get(position),
+                    self.transformed(case, transformations, "again"),
+                )
                 for position, case in enumerate(self.cases)
             )
         return self._draws[names]
@@ -317,7 +380,10 @@ class Runner:
             for request in requests
         ]
         answers = self.executor.execute(self.subject, calls)
-        unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
+        unasked = next(
+            (answer["unasked"] for answer in answers if "unasked" in answer),
+            None,
+        )
         if unasked is not None:
             raise LimitReachedError(unasked)
         read = [*map(self._read, requests, calls, answers)]
@@ -325,13 +391,15 @@ class Runner:
             if answer.error is not None:
                 raise RecommenderError(
                     f"{self.subject.name} failed on the request of user {request.user!r}, "
-                    f"replicate {request.replicate}: {answer.error}"
+                    f"replicate {request.replicate}: {answer.error}",
                 )
         return read
 
     def texts(self, purpose: Purpose) -> Texts:
         """The model under test, for prompts."""
-        from pytest_recsys_mt.calls.texts import Texts  # only text models need what it imports
+        from pytest_recsys_mt.calls.texts import (
+            Texts,
+        )  # only text models need what it imports
 
         return Texts(self.subject.behind or self.subject, self.executor, purpose)
 
@@ -341,13 +409,19 @@ class Runner:
         self.executor.bill.causes.add(self.subject.name, keys, purpose)
 
     def planned_again(self, calls: int, *what: str) -> bool:
-        """Whether the run is only planned: then calls are counted that a difference of `what` would cause."""
+        """Whether the run is only planned: then calls are counted
+        that a difference of `what` would cause.
+        """
         return self.executor.planned_again(self.subject, calls, (id(self), *what))
 
     def outcomes(
-        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
+        self,
+        requests: Mapping[int, Request],
+        answers: Sequence[tuple[int, Call, Answer]],
     ) -> dict[int, Outcome]:
-        """The results of `requests`, all by position; each answer stands behind its position and its call."""
+        """The results of `requests`, all by position; each answer
+        stands behind its position and its call.
+        """
         keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
@@ -359,22 +433,35 @@ class Runner:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
             times[position].add(answer.get("asked") if self.subject.live else None)
-            prints[position].add(answer.get("system_fingerprint") or self.subject.fingerprint)
+            prints[position].add(
+                answer.get("system_fingerprint") or self.subject.fingerprint,
+            )
             try:
                 read[position].append(self._read(requests[position], call, answer))
             except NotApplicable as reason:
-                outcomes[position] = Outcome(not_applicable=str(reason), keys=keys[position])
+                outcomes[position] = Outcome(
+                    not_applicable=str(reason),
+                    keys=keys[position],
+                )
         for position, recommendations in read.items():
             if position in outcomes:
                 continue
-            errors = [answer.error for answer in recommendations if answer.error is not None]
+            errors = [
+                answer.error for answer in recommendations if answer.error is not None
+            ]
             if errors:
                 outcomes[position] = Outcome(error=errors[0], keys=keys[position])
                 continue
             case = self.cases[position]
             request = requests[position]
             hidden = self.subject.hidden(request)
-            asked = Asked(request, tuple(recommendations), case.held_out, case.past, hidden)
+            asked = Asked(
+                request,
+                tuple(recommendations),
+                case.held_out,
+                case.past,
+                hidden,
+            )
             outcomes[position] = Outcome(
                 asked,
                 times=frozenset(times[position]),
@@ -389,7 +476,11 @@ class Runner:
             self.subject.longer.add(call.key)
         hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
         self.executor.readings.note(
-            self.subject.name, call.key, read, hidden, takes_json=takes_json
+            self.subject.name,
+            call.key,
+            read,
+            hidden,
+            takes_json=takes_json,
         )
         return read
 

@@ -1,8 +1,9 @@
 """Runs the bodies of many tests side by side, and asks what they wait for all together.
 
-Each body runs once, as a greenlet. Where an answer is missing it is parked, and the calls it waits for are sent
-with those of all other bodies. Once its answers are there it goes on. A body that has not ended when its test
-comes, as after a limit of the run, goes on then and asks for itself.
+Each body runs once, as a greenlet. Where an answer is missing it is parked, and the
+calls it waits for are sent with those of all other bodies. Once its answers are there
+it goes on. A body that has not ended when its test comes, as after a limit of the run,
+goes on then and asks for itself.
 """
 
 import asyncio
@@ -35,7 +36,8 @@ class Wanted:
     """What a part of the schedule waits for.
 
     Attributes:
-        subject: The subject to ask. None: a body that waits until nothing else is asked (`last`), or for its test.
+        subject: The subject to ask. None: a body that waits until nothing else is asked
+            (`last`), or for its test.
         calls: The calls.
         last: See `subject`.
     """
@@ -80,13 +82,17 @@ class Body:
     """
 
     def __init__(
-        self, run: Callable[[], object], within: Callable[[], AbstractContextManager[object]]
+        self,
+        run: Callable[[], object],
+        within: Callable[[], AbstractContextManager[object]],
     ) -> None:
         self.returned: object = None
         self.raised: BaseException | None = None
         self._run = run
         self._within = within
-        self._loop = _running_loop()  # a notebook, for one, runs all tests within its own
+        self._loop = (
+            _running_loop()
+        )  # a notebook, for one, runs all tests within its own
         self._greenlet = greenlet(self._to_its_end)
         self._greenlet.gr_context = contextvars.copy_context()
 
@@ -119,7 +125,9 @@ class Body:
 
     @property
     def runs_now(self) -> bool:
-        """Whether the code that asks is its own, and may be parked: not a thread's, nor that of an event loop of its own."""
+        """Whether the code that asks is its own, and may be parked: not a thread's, nor
+        that of an event loop of its own.
+        """
         return self._greenlet is getcurrent() and _running_loop() is self._loop
 
     def park(self, wanted: Wanted) -> None:
@@ -129,7 +137,8 @@ class Body:
 
 
 class Schedule:
-    """Runs parts, and sends what they wait for; the `Scheduler` of the executor while a part runs.
+    """Runs parts, and sends what they wait for; the `Scheduler` of the executor while a
+    part runs.
 
     Args:
         executor: Sends the calls.
@@ -148,7 +157,8 @@ class Schedule:
         self._running: Body | None = None
 
     def run(self) -> None:
-        """Run and ask until every part has ended or waits for its test, or a limit of the run is reached.
+        """Run and ask until every part has ended or waits for its test, or a limit of
+        the run is reached.
 
         Raises:
             CacheError: If answers cannot be read.
@@ -168,15 +178,22 @@ class Schedule:
         if not calls:
             return False
         self._sent.update(call.key for call in calls)
-        answers = self._executor.execute(subject, calls, then=partial(self._then, asked))
+        answers = self._executor.execute(
+            subject,
+            calls,
+            then=partial(self._then, asked),
+        )
         if any("unasked" in answer for answer in answers):
             return False
-        self._arrived(list(self._sent))  # failed calls too: their bodies find the failure
+        self._arrived(
+            list(self._sent),
+        )  # failed calls too: their bodies find the failure
         return True
 
     def _affordable(self, asked: int) -> list[Call]:
-        """The calls to send to a recommender: all, or those of as many parts as a limit can pay for. The other parts
-        are left to their tests: some of what they wait for would be of no use.
+        """The calls to send to a recommender: all, or those of as many parts as a limit
+        can pay for. The other parts are left to their tests: some of what they wait for
+        would be of no use.
         """
         wanted = {call.key: call for call in self._taken(asked)}
         own = {
@@ -239,7 +256,8 @@ class Schedule:
                 self._wanted[id(wanted.subject)][call.key] = call
 
     def decide(self, subject: Subject | None, calls: Sequence[Call]) -> Decision:
-        """Park the body that runs until its calls have answers; what asks outside a body asks at once.
+        """Park the body that runs until its calls have answers; what asks outside a
+        body asks at once.
 
         Raises:
             RecsysError: If the code that asks cannot be parked.
@@ -250,13 +268,15 @@ class Schedule:
         if not body.runs_now:
             raise RecsysError(
                 f"a test that runs ahead asks in {_asking()}, where it cannot wait for answers while other tests run; "
-                f"mark this test with @pytest.mark.recsys_once, so that it runs by itself"
+                f"mark this test with @pytest.mark.recsys_once, so that it runs by itself",
             )
         body.park(Wanted(subject, calls))
         return Decision.LOOK_AGAIN
 
     def settles(self) -> bool:
-        """Park the body that runs until nothing else is asked; returns whether it was parked."""
+        """Park the body that runs until nothing else is
+        asked; returns whether it was parked.
+        """
         body = self._running
         if body is None or not body.runs_now:
             return False

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The run, as fixtures see it that ask something else than the recommender under test."""
+    """The run, as fixtures see it that ask something else
+    than the recommender under test.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     def option(self, name: str) -> Any:
-        """The value of an option of the run or of a suite: ``option("seed")`` is that of ``--recsys-seed``.
+        """The value of an option of the run or of a suite: ``option("seed")`` is that
+        of ``--recsys-seed``.
 
-        An option that may be repeated has a tuple of values. How requests are made is `recsys_recommenders.design`.
+        An option that may be repeated has a tuple of values. How requests are made is
+        `recsys_recommenders.design`.
 
         Raises:
             RecommenderError: If there is no such option.
@@ -31,7 +35,8 @@ class Session:
         return self._run.settings.option(name)
 
     def made(self, spec: str, verbs: Sequence[str]) -> object:
-        """The object that `spec` names, made once more. It must have one of the methods `verbs`.
+        """The object that `spec` names, made once more. It must have one of the methods
+        `verbs`.
 
         Raises:
             RecommenderError: If the spec is unknown or cannot be built.
@@ -39,7 +44,8 @@ class Session:
         return self._run.recommenders.object_named(spec, verbs)
 
     def texts(self, spec: str, purpose: Purpose, model: object | None = None) -> Texts:
-        """The text model that `spec` names, for prompts of a suite, through the cache and the limits of the run.
+        """The text model that `spec` names, for prompts of a suite, through the cache
+        and the limits of the run.
 
         Args:
             spec: Spec of a language model.
@@ -55,11 +61,15 @@ class Session:
 
     @property
     def failures(self) -> Failures:
-        """Names the objects of users that raise: ``with session.failures.outside_calls(name, what): ...``."""
+        """Names the objects of users that raise: ``with
+        session.failures.outside_calls(name, what): ...``.
+        """
         return self._run.executor.failures
 
     @property
     def planned_questions(self) -> Callable[[str, int], None] | None:
-        """Counts questions to an object that are not asked, by its name, if the run is only planned; else None."""
+        """Counts questions to an object that are not asked, by its name, if the run is
+        only planned; else None.
+        """
         executor = self._run.executor
         return executor.planned_questions if isinstance(executor, Plan) else None

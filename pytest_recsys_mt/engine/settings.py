@@ -1,8 +1,9 @@
 # ruff: noqa: RUF009 (`option` and `setting` return fields)
 """The settings of a run, as one frozen object, and the options that fill it.
 
-An option of the core is declared here and nowhere else: its switch, its key in the ini file, its default, its reader, its
-help, and the field of `Settings` that it fills. Suites declare their own; see `suite_options`.
+An option of the core is declared here and nowhere else: its switch, its key in the ini
+file, its default, its reader, its help, and the field of `Settings` that it fills.
+Suites declare their own; see `suite_options`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ _written = partial(option, in_ini=False, reproduced=False, asks_report=True, mak
 
 
 Effort = Literal["quick", "standard", "thorough"]
-"""How much a run asks: a first look, the usual tests, or those too that make many calls."""
+"""How much a run asks: a first look, the usual tests,
+or those too that make many calls.
+"""
 
 COLUMNS = (
     "name", "test", "suite", "model", "oracle", "verdict", "measured", "estimate", "bounds", "limit", "floor",
@@ -139,9 +142,13 @@ class Settings(AskedSettings):
         "FILE",
         asks_report=True,
     )
-    json: Path | None = _written("write the record of this run to this file (JSON)", "PATH")
+    json: Path | None = _written(
+        "write the record of this run to this file (JSON)",
+        "PATH",
+    )
     html: Path | None = _written(
-        "write an HTML report to this file: one file without dependencies", "PATH"
+        "write an HTML report to this file: one file without dependencies",
+        "PATH",
     )
     columns: tuple[str, ...] = option(
         f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
@@ -152,7 +159,9 @@ class Settings(AskedSettings):
         reproduced=False,
     )
     list: bool = flag(
-        "list the relations with what they promise, and stop", in_ini=False, reproduced=False
+        "list the relations with what they promise, and stop",
+        in_ini=False,
+        reproduced=False,
     )
     plan: bool = flag(
         "report how many calls the selected tests make, and what they cost, and stop",
@@ -173,7 +182,10 @@ class Settings(AskedSettings):
     )
     limits: Limits = setting(
         Option(
-            "max-calls", "maximum number of calls (default: no limit)", "N", read=whole_number(1)
+            "max-calls",
+            "maximum number of calls (default: no limit)",
+            "N",
+            read=whole_number(1),
         ),
         Option(
             "max-tokens",
@@ -182,7 +194,10 @@ class Settings(AskedSettings):
             read=whole_number(1),
         ),
         Option(
-            "max-usd", "maximum cost of this run in USD (default: no limit)", "X", read=above_zero
+            "max-usd",
+            "maximum cost of this run in USD (default: no limit)",
+            "X",
+            read=above_zero,
         ),
         make=Limits,
     )
@@ -218,10 +233,16 @@ class Settings(AskedSettings):
         reproduced=False,
     )
 
-    models_given: bool = False  # by the command line, rather than the ini file or the default
-    of_suites: Mapping[str, Any] = field(default_factory=dict)  # what their options made, by name
+    models_given: bool = (
+        False  # by the command line, rather than the ini file or the default
+    )
+    of_suites: Mapping[str, Any] = field(
+        default_factory=dict,
+    )  # what their options made, by name
     command: str = ""  # how the run is called, in a short line
-    family: int = 1  # how many tests may find a violation; known once they are collected
+    family: int = (
+        1  # how many tests may find a violation; known once they are collected
+    )
 
     @property
     def every_limit(self) -> Limits:
@@ -230,27 +251,38 @@ class Settings(AskedSettings):
 
     @property
     def data_named(self) -> str:
-        """The data that the record names: those that an option of a suite brings, if one does."""
+        """The data that the record names: those that an
+        option of a suite brings, if one does.
+        """
         brought = self.brought_data
         return self.data if brought is None else str(brought.dataset)
 
     @property
     def brought_data(self) -> Any:
-        """What an option of a suite made in place of the data of the run, with their name and digest; else None."""
-        values = (self.of_suites.get(each.name) for each in suite_options() if each.is_data)
+        """What an option of a suite made in place of the data of the run, with their
+        name and digest; else None.
+        """
+        values = (
+            self.of_suites.get(each.name) for each in suite_options() if each.is_data
+        )
         return next((value for value in values if value is not None), None)
 
     @property
     def wrapper(self) -> Any:
-        """What an option of an extension made to wrap the recommender under test; else None. See `SuiteOption.wraps`."""
-        values = (self.of_suites.get(each.name) for each in suite_options() if each.wraps)
+        """What an option of an extension made to wrap the recommender under test; else
+        None. See `SuiteOption.wraps`.
+        """
+        values = (
+            self.of_suites.get(each.name) for each in suite_options() if each.wraps
+        )
         return next((value for value in values if value is not None), None)
 
     def option(self, name: str) -> Any:
         """The value of the option ``--recsys-NAME``, of the core or of a suite.
 
         Raises:
-            RecommenderError: If there is none, or it fills a field together with others.
+            RecommenderError: If there is none, or it fills a field together with
+                others.
         """
         if name in self.of_suites:
             return self.of_suites[name]
@@ -259,7 +291,7 @@ class Settings(AskedSettings):
         names = sorted({*FIELDS, *self.of_suites})
         raise RecommenderError(
             f"option({name!r}): there is no such option{meant(name, names)}; the options are "
-            f"{', '.join(names)}"
+            f"{', '.join(names)}",
         )
 
     @property
@@ -269,7 +301,9 @@ class Settings(AskedSettings):
 
     @property
     def ask_everybody(self) -> bool:
-        """Whether every verdict asks all users at once, so that it can be compared with another run's, or planned."""
+        """Whether every verdict asks all users at once, so that it can be compared with
+        another run's, or planned.
+        """
         asked = self.baseline is not None or self.policy is not None or self.plan
         return asked or self.keep == "baseline"
 
@@ -290,7 +324,9 @@ FIELDS = {
 }
 """The field of each option that fills one alone, by the name of the option."""
 
-RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get("recorded"))
+RECORDED = tuple(
+    field.name for field in fields(Settings) if field.metadata.get("recorded")
+)
 """The fields that the record names, beside what options of suites made."""
 
 
@@ -300,16 +336,23 @@ def suite_options() -> tuple[SuiteOption, ...]:
 
 
 def faults_of_suite_options() -> tuple[str, ...]:
-    """Why some of these options cannot be given, one sentence each, which names the package."""
+    """Why some of these options cannot be given, one
+    sentence each, which names the package.
+    """
     return _suite_options()[1]
 
 
-# Once in a process: a package that a test puts on the path has missed pytest's command line.
+# Once in a process: a package that a test puts on the path has missed pytest's command
+# line.
 @cache
 def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
-    # A record has these settings too (`report.facts.settings_of`), so an option of such a name would overwrite one.
+    # A record has these settings too (`report.facts.settings_of`), so an option of such
+    # a name would overwrite one.
     recorded = {*RECORDED, *(each.name for each in fields(Design)), "past"}
-    taken = {*(option.name for option in OPTIONS), *(name.replace("_", "-") for name in recorded)}
+    taken = {
+        *(option.name for option in OPTIONS),
+        *(name.replace("_", "-") for name in recorded),
+    }
     owners = dict.fromkeys(taken, "pytest-recsys-mt")
     found: list[SuiteOption] = []
     wrong: list[str] = []
@@ -327,7 +370,7 @@ def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
                 wrong.append(f"{told}{each!r} is no SuiteOption")
             elif each.name in owners:
                 wrong.append(
-                    f"{told}{owners[each.name]} has an option or a setting {each.name!r} too"
+                    f"{told}{owners[each.name]} has an option or a setting {each.name!r} too",
                 )
             else:
                 owners[each.name] = owner
@@ -336,30 +379,38 @@ def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
 
 
 def every_option() -> tuple[Option, ...]:
-    """Every option, in the order of ``--help``: those of the core, then those of suites."""
+    """Every option, in the order of ``--help``: those of
+    the core, then those of suites.
+    """
     return (*OPTIONS, *suite_options())
 
 
 def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
-    """What the options put into the fields of `Settings`; a `ValueError` if two values contradict each other."""
+    """What the options put into the fields of `Settings`; a
+    `ValueError` if two values contradict each other.
+    """
     made: dict[str, Any] = {
         field.name: field.metadata["make"](*map(value, _options_of(field)))
         for field in fields(Settings)
         if field.metadata
     }
-    made["of_suites"] = {each.name: _made(each, value(each)) for each in suite_options()}
+    made["of_suites"] = {
+        each.name: _made(each, value(each)) for each in suite_options()
+    }
     return made
 
 
 def _made(option: SuiteOption, value: Any) -> Any:
-    """What a suite makes of the value of its option; a `ValueError` if the record of the run could not have it."""
+    """What a suite makes of the value of its option; a `ValueError` if the record of
+    the run could not have it.
+    """
     made = option.make(value)
     try:
         json.dumps(plain(made), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{typed(option.name)}: {made!r} cannot stand in a record ({error}); what `make` of the SuiteOption makes "
-            f"must be plain JSON, or have an attribute `recorded` that is"
+            f"must be plain JSON, or have an attribute `recorded` that is",
         ) from None
     return made
 

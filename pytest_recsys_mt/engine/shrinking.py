@@ -1,4 +1,6 @@
-"""Delta debugging: finds a few parts of an input that still fail, such as a request at which users' code raises."""
+"""Delta debugging: finds a few parts of an input that still fail, such as a request at
+which users' code raises.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,18 +19,22 @@ MOST_CALLS = 200
 
 
 def ddmin(
-    parts: tuple[Part, ...], fails: Callable[[tuple[Part, ...]], bool]
+    parts: tuple[Part, ...],
+    fails: Callable[[tuple[Part, ...]], bool],
 ) -> Iterator[tuple[Part, ...]]:
-    """Find ever smaller selections of `parts` that still fail; nothing if none is smaller.
+    """Find ever smaller selections of `parts` that still fail; nothing if none is
+    smaller.
 
-    The algorithm ddmin of Zeller and Hildebrandt (2002), Simplifying and isolating failure-inducing
-    input, IEEE Transactions on Software Engineering 28(2), 183-200, figure 5. The last selection
-    yielded is 1-minimal: without any one of its parts it does not fail. The search tries at most
-    ``n**2 + 3 n`` selections of `n` parts (proposition 11 there), and about ``2 log2(n)`` if one
-    part causes the failure. It keeps the order of the parts and never tries the empty selection.
+    The algorithm ddmin of Zeller and Hildebrandt (2002), Simplifying and isolating
+    failure-inducing input, IEEE Transactions on Software Engineering 28(2), 183-200,
+    figure 5. The last selection yielded is 1-minimal: without any one of its parts it
+    does not fail. The search tries at most ``n**2 + 3 n`` selections of `n` parts
+    (proposition 11 there), and about ``2 log2(n)`` if one part causes the failure. It
+    keeps the order of the parts and never tries the empty selection.
 
-    It yields each selection when found, so the caller may stop at any time, also by an exception
-    from `fails`, and still has the best one. `fails` must answer alike for equal selections.
+    It yields each selection when found, so the caller may stop at any time, also by an
+    exception from `fails`, and still has the best one. `fails` must answer alike for
+    equal selections.
     """
     grain = 2
     while len(parts) > 1:
@@ -51,12 +57,20 @@ def ddmin(
 
 
 def smaller(request: Request, shows: Callable[[Request], bool]) -> Request:
-    """`request` with as little of its history, then of its candidates, as still shows it."""
+    """`request` with as little of its history, then of
+    its candidates, as still shows it.
+    """
     shorter = request
-    for history in ddmin(request.history, lambda kept: shows(request.replace(history=kept))):
+    for history in ddmin(
+        request.history,
+        lambda kept: shows(request.replace(history=kept)),
+    ):
         shorter = request.replace(history=history)
     smallest = shorter
-    for offered in ddmin(request.candidates or (), lambda kept: shows(_offering(shorter, kept))):
+    for offered in ddmin(
+        request.candidates or (),
+        lambda kept: shows(_offering(shorter, kept)),
+    ):
         smallest = _offering(shorter, offered)
     return smallest
 
@@ -65,10 +79,15 @@ def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
     return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
 
 
-def smallest_raising(subject: Subject, failure: Failure, until: float) -> Request | None:
+def smallest_raising(
+    subject: Subject,
+    failure: Failure,
+    until: float,
+) -> Request | None:
     """Minimise the request of a failure: the same lines raise the same kind of error.
 
-    Its code is asked directly, so no call is counted or kept. None if even the request that failed does not raise so.
+    Its code is asked directly, so no call is counted or kept. None if even the request
+    that failed does not raise so.
     """
     request = failure.request
     if request is None:
@@ -89,7 +108,11 @@ def smallest_raising(subject: Subject, failure: Failure, until: float) -> Reques
 
     if not raises(request):
         return None
-    for simpler in (_without_seconds, _without_facts, lambda asked: asked.replace(history=())):
+    for simpler in (
+        _without_seconds,
+        _without_facts,
+        lambda asked: asked.replace(history=()),
+    ):
         changed = simpler(request)
         if changed != request and raises(changed):
             request = changed
@@ -104,7 +127,9 @@ def _without_seconds(request: Request) -> Request:
 def _without_facts(request: Request) -> Request:
     offered = request.candidates
     return request.replace(
-        history=tuple(replace(each, item=_plain(each.item)) for each in request.history),
+        history=tuple(
+            replace(each, item=_plain(each.item)) for each in request.history
+        ),
         candidates=None if offered is None else tuple(map(_plain, offered)),
         attributes={},
     )

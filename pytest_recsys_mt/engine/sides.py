@@ -9,7 +9,13 @@ from functools import cached_property
 
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
-from pytest_recsys_mt.engine.losses import cannot_answer, first_unasked, lost, parted, unasked
+from pytest_recsys_mt.engine.losses import (
+    cannot_answer,
+    first_unasked,
+    lost,
+    parted,
+    unasked,
+)
 from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
 from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
@@ -19,11 +25,21 @@ from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Context,
+    Drawn,
+    Pairs,
+    Sample,
+    Span,
+)
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
+    """One side of a relation, lazy: it makes and sends
+    requests when an oracle reads the answers.
+    """
 
     def __init__(
         self,
@@ -49,7 +65,8 @@ class Side:
         self.context = context
         self._label = label
         self._against = ""
-        # How often each answer counts: one for each of the partner's, of a recommender that is asked only once.
+        # How often each answer counts: one for each of the partner's, of a recommender
+        # that is asked only once.
         self._copies = 1
         self._ends: dict[Span, tuple[float, float]] = {}
 
@@ -57,9 +74,12 @@ class Side:
     def label(self) -> str:
         """Names of the transformations, as in reports and the record.
 
-        Without transformations, the difference of the design from the test's own: ``history=5``.
+        Without transformations, the difference of the design from the test's own:
+        ``history=5``.
         """
-        names = ", ".join(name_of(transformation) for transformation in self.transformations)
+        names = ", ".join(
+            name_of(transformation) for transformation in self.transformations
+        )
         return f"{names or self._label} {self._against}".strip()
 
     def on(self, runner: Runner, context: Context) -> Side:
@@ -67,10 +87,12 @@ class Side:
         return Side(runner, context, self.transformations, self._block, self._label)
 
     def beside(self, other: Answers) -> tuple[Answers, Answers]:
-        """This side and another one, ready to be compared, if different recommenders answer.
+        """This side and another one, ready to be compared, if different recommenders
+        answer.
 
-        No change of an answer is noise only if both recommenders always answer alike. If one does not, the single
-        answer of the other one counts as often as that one is asked: its own noise is none.
+        No change of an answer is noise only if both recommenders always answer alike.
+        If one does not, the single answer of the other one counts as often as that one
+        is asked: its own noise is none.
 
         Raises:
             OracleError: If one recommender gave the same answers to both.
@@ -81,7 +103,7 @@ class Side:
             if other is not self and other._outcomes is self._outcomes:
                 raise OracleError(
                     f"both sides are the same answers, those of {self.model} to the unchanged requests; compare those "
-                    f"of two recommenders, or name what is changed: recsys.run(a_transformation)"
+                    f"of two recommenders, or name what is changed: recsys.run(a_transformation)",
                 )
             return self, other
         ours, theirs = self.context, other.context
@@ -111,7 +133,9 @@ class Side:
 
     @property
     def requests(self) -> Mapping[int, Request]:
-        """The requests of the users that can be asked, by position of their case, in the order they were sampled."""
+        """The requests of the users that can be asked, by position of their case, in
+        the order they were sampled.
+        """
         return self._made[0]
 
     @cached_property
@@ -137,7 +161,9 @@ class Side:
         drawn = self.runner.drawn
         if drawn:  # no mean is exact then, whatever the relation draws
             return drawn
-        before = any(getattr(each, "before", None) is not None for each in self.transformations)
+        before = any(
+            getattr(each, "before", None) is not None for each in self.transformations
+        )
         draws = before or self.runner.draws(self.transformations, self.requests)
         return frozenset({"changes"}) if draws else drawn
 
@@ -157,7 +183,10 @@ class Side:
 
     def call(self, request: Request, replicate: int) -> Call:
         """The call of one replicate of a request."""
-        call = self.runner.subject.call(request.replace(replicate=replicate), self.same_seed)
+        call = self.runner.subject.call(
+            request.replace(replicate=replicate),
+            self.same_seed,
+        )
         call = Call(call.key, call.content, call.request, call.prompt, self._purpose)
         return call if self.asked == "together" else call.sent(asked=self.asked)
 
@@ -166,7 +195,9 @@ class Side:
         return len(self._served(None if followup is None else self._partner(followup)))
 
     def sample(self, users: int | None = None) -> Sample:
-        """The answers of the first `users` users that this side can serve; of all if None."""
+        """The answers of the first `users` users that this
+        side can serve; of all if None.
+        """
         positions = self._served()[:users]
         self._ask(positions)
         outcomes = [self._counted(self._outcomes[position]) for position in positions]
@@ -174,7 +205,11 @@ class Side:
         answered = first_unasked(outcomes)
         seen = outcomes[:answered]
         asked = [outcome.asked for outcome in seen if outcome.asked is not None]
-        found = [each for one in zip(order, seen, strict=False) if (each := lost(*one)) is not None]
+        found = [
+            each
+            for one in zip(order, seen, strict=False)
+            if (each := lost(*one)) is not None
+        ]
         counted, refused = parted(found, cannot=cannot_answer(seen))
         return Sample(
             asked=tuple(each for each in asked if not each.unread),
@@ -188,8 +223,14 @@ class Side:
             sampled=len(self.runner.cases),
         )
 
-    def _drawn_for(self, positions: Sequence[int], everybody: Sequence[int]) -> frozenset[Drawn]:
-        """What was drawn for the users at these positions, of `everybody` who can be asked."""
+    def _drawn_for(
+        self,
+        positions: Sequence[int],
+        everybody: Sequence[int],
+    ) -> frozenset[Drawn]:
+        """What was drawn for the users at these positions,
+        of `everybody` who can be asked.
+        """
         part: frozenset[Drawn] = frozenset({"users"})
         return self.drawn | part if len(positions) < len(everybody) else self.drawn
 
@@ -220,12 +261,14 @@ class Side:
         without: Collection[str] = (),
         alone: bool = False,
     ) -> Pairs | None:
-        """Both sides of `pair` asked once more, but for the users in `without`, as one batch that treats them alike.
+        """Both sides of `pair` asked once more, but for the users in `without`, as one
+        batch that treats them alike.
 
         None if the answers cannot change. If `alone`, each request is sent by itself.
 
-        These calls have their own numbers, so an earlier answer to the same request does not count.
-        The numbers follow from the two transformations, so a resumed run asks nothing twice.
+        These calls have their own numbers, so an earlier answer to the same request
+        does not count. The numbers follow from the two transformations, so a resumed
+        run asks nothing twice.
         """
         partner = self._partner(followup)
         runner = self.runner
@@ -241,13 +284,15 @@ class Side:
         for side in (self, partner):
             calls[side.runner] += len(positions) * side.replicates
         planned = [
-            each.planned_again(count, self.label, partner.label) for each, count in calls.items()
+            each.planned_again(count, self.label, partner.label)
+            for each, count in calls.items()
         ]
         if any(planned):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
-        # A side asked alone now would differ from the side asked beside many others before.
+        # A side asked alone now would differ from the side asked beside many others
+        # before.
         beside = (
             list(dict.fromkeys((*self._outcomes, *positions)))
             if partner.asked != self.asked
@@ -255,12 +300,20 @@ class Side:
         )
         ours, theirs = ask(
             Questions(self, beside, first + self._first, "alone" if alone else None),
-            Questions(partner, positions, first + partner._first, "alone" if alone else None),
+            Questions(
+                partner,
+                positions,
+                first + partner._first,
+                "alone" if alone else None,
+            ),
         )
         for side, outcomes in ((self, ours), (partner, theirs)):
             if side.asked == "together":
                 for position in outcomes.keys() & side._outcomes.keys():
-                    side.runner.answered_twice(side._outcomes[position], outcomes[position])
+                    side.runner.answered_twice(
+                        side._outcomes[position],
+                        outcomes[position],
+                    )
         return self._paired(partner, positions, ours, theirs)
 
     def _paired(
@@ -275,8 +328,11 @@ class Side:
             for position in positions
         ]
         order = self._users(positions)
-        # Answers past a limit are no sample: users count in the order drawn, or not at all.
-        answered = min(first_unasked(side) for side in zip(*both, strict=True)) if both else 0
+        # Answers past a limit are no sample: users count in the order drawn, or not at
+        # all.
+        answered = (
+            min(first_unasked(side) for side in zip(*both, strict=True)) if both else 0
+        )
         source, other, unread, found = [], [], [], []
         apart, mixed = 0.0, set[str]()
         afresh = "afresh" in (self.asked, partner.asked)
@@ -295,7 +351,9 @@ class Side:
                     mixed.add(user)
             if self._same_question(partner):
                 self.runner.answered_twice(one, two, reported=True)
-        if self._purpose != CONTROL and not afresh:  # on which no verdict's status depends
+        if (
+            self._purpose != CONTROL and not afresh
+        ):  # on which no verdict's status depends
             self.runner.asked_apart |= bool(apart)
             partner.runner.asked_apart |= bool(apart)
         sides = zip(*both[:answered], strict=True)
@@ -320,11 +378,16 @@ class Side:
         )
 
     def _counted(self, outcome: Outcome) -> Outcome:
-        """An outcome with each answer as often as it counts beside those of another recommender."""
+        """An outcome with each answer as often as it counts
+        beside those of another recommender.
+        """
         if self._copies == 1 or outcome.asked is None:
             return outcome
         asked = outcome.asked
-        return replace(outcome, asked=replace(asked, answers=asked.answers * self._copies))
+        return replace(
+            outcome,
+            asked=replace(asked, answers=asked.answers * self._copies),
+        )
 
     def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.runner.cases[position].request.user for position in positions)
@@ -337,20 +400,31 @@ class Side:
         """Whether one recommender answers both sides."""
         return partner.runner.subject.name == self.runner.subject.name
 
-    def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
-        """The calls of `pair` that are not answered yet, each with the position of its case.
+    def calls(
+        self,
+        followup: Answers,
+        /,
+        users: int | None = None,
+    ) -> list[tuple[int, Call]]:
+        """The calls of `pair` that are not answered yet, each with the position of its
+        case.
 
         Sends no calls.
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
-        return [call for side in (self, partner) for call in side._questions(positions).sent()]
+        return [
+            call
+            for side in (self, partner)
+            for call in side._questions(positions).sent()
+        ]
 
     def first_calls(self, followup: Answers, /) -> list[Call]:
-        """The unanswered calls for the users whom every verdict asks first, in the order to send.
+        """The unanswered calls for the users whom every verdict asks first, in the
+        order to send.
 
-        Empty if the follow-up is not asked together with others, or if fits answer that are made when
-        the first call is.
+        Empty if the follow-up is not asked together with others, or if fits answer that
+        are made when the first call is.
         """
         from pytest_recsys_mt.oracles.judging.steps import next_step  # see `engine.run`
 
@@ -362,10 +436,12 @@ class Side:
         return interleaved(calls, by_user=self.runner.subject.streams)
 
     def _partner(self, followup: Answers) -> Side:
-        if not isinstance(followup, Side) or not followup.runner.pairs_with(self.runner):
+        if not isinstance(followup, Side) or not followup.runner.pairs_with(
+            self.runner,
+        ):
             raise OracleError(
                 f"an oracle compares answers to one design (the length of histories alone may differ), got "
-                f"{self!r} and {followup!r}"
+                f"{self!r} and {followup!r}",
             )
         return followup
 

@@ -1,4 +1,6 @@
-"""Skips that the plugin decides, so that reports can tell them from those that a user wrote."""
+"""Skips that the plugin decides, so that reports can
+tell them from those that a user wrote.
+"""
 
 import os
 
@@ -16,11 +18,19 @@ class SkippedByVerdict(pytest.skip.Exception):  # type: ignore[name-defined,misc
 
 
 class DoesNotApply(SkippedByVerdict):
-    """The test does not apply to the recommender, or lacks an option. Reports fold such tests by reason."""
+    """The test does not apply to the recommender, or lacks an
+    option. Reports fold such tests by reason.
+    """
 
 
-def show_at_test(report: pytest.TestReport, item: pytest.Item, skip: SkippedByVerdict) -> None:
-    """Report a skip at the user's test rather than in the plugin's code, in pytest's own form."""
+def show_at_test(
+    report: pytest.TestReport,
+    item: pytest.Item,
+    skip: SkippedByVerdict,
+) -> None:
+    """Report a skip at the user's test rather than in the
+    plugin's code, in pytest's own form.
+    """
     path, line, _ = item.reportinfo()
     if isinstance(report.longrepr, tuple):
         report.longrepr = (os.fspath(path), (line or 0) + 1, f"Skipped: {skip.msg}")

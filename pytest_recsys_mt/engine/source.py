@@ -1,4 +1,6 @@
-"""What the source of users' code says about a line of it, and what a verdict says there in a plan."""
+"""What the source of users' code says about a line of it,
+and what a verdict says there in a plan.
+"""
 
 import ast
 from dataclasses import dataclass, field
@@ -17,7 +19,9 @@ def _asserts(file: str) -> tuple[range, ...]:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):
         return ()
-    return tuple(_lines(node) for node in ast.walk(tree) if isinstance(node, ast.Assert))
+    return tuple(
+        _lines(node) for node in ast.walk(tree) if isinstance(node, ast.Assert)
+    )
 
 
 def _lines(node: ast.stmt) -> range:
@@ -30,9 +34,13 @@ MOST = 20
 
 @dataclass
 class Branches:
-    """What verdicts on made-up answers say: every assert passes, and both ways of a branch are gone."""
+    """What verdicts on made-up answers say: every assert
+    passes, and both ways of a branch are gone.
+    """
 
-    way: bool = True  # outside an assert; but True after `MOST` times, as a loop would not end
+    way: bool = (
+        True  # outside an assert; but True after `MOST` times, as a loop would not end
+    )
     met: int = field(default=0, init=False)  # how often one was asked outside an assert
 
     def says(self, file: str, line: int) -> bool:

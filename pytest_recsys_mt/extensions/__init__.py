@@ -1,7 +1,9 @@
-"""What installed packages add: recommenders, faults, options, tables of papers, and commands of `recsys-mt`.
+"""What installed packages add: recommenders, faults, options, tables of papers, and
+commands of `recsys-mt`.
 
-Each is an entry point of one of the groups below. Fixtures of a suite are a pytest plugin as any other, an entry point of
-the group ``pytest11``; ``docs/suites/own.md`` shows a whole suite.
+Each is an entry point of one of the groups below. Fixtures of a suite are a pytest
+plugin as any other, an entry point of the group ``pytest11``; ``docs/suites/own.md``
+shows a whole suite.
 """
 
 import sys
@@ -10,29 +12,47 @@ from importlib import metadata
 
 from pytest_recsys_mt.extensions.options import SuiteOption
 
-__all__ = ["COMMANDS", "FAULTS", "OPTIONS", "RECOMMENDERS", "SHEETS", "TABLES", "SuiteOption"]
+__all__ = [
+    "COMMANDS",
+    "FAULTS",
+    "OPTIONS",
+    "RECOMMENDERS",
+    "SHEETS",
+    "TABLES",
+    "SuiteOption",
+]
 
 RECOMMENDERS = "pytest_recsys_mt.recommenders"
 """Recommenders by name: a class, a factory or an object."""
 
 FAULTS = "pytest_recsys_mt.faults"
-"""Faults that `recsys-mt mutate` plants, by name: a class of `pytest_recsys_mt.faults.Fault`."""
+"""Faults that `recsys-mt mutate` plants, by name: a class of
+`pytest_recsys_mt.faults.Fault`.
+"""
 
 OPTIONS = "pytest_recsys_mt.options"
 """Options of suites, by the name of the suite: a tuple of `SuiteOption`."""
 
 TABLES = "pytest_recsys_mt.tables"
-"""Suites by name: a package with a folder ``tables``, whose TOML files declare the tables of a paper."""
+"""Suites by name: a package with a folder ``tables``, whose
+TOML files declare the tables of a paper.
+"""
 
 SHEETS = "pytest_recsys_mt.sheets"
-"""Suites whose tables take more than a choice of rows, by name: a function that makes the sheets of some records."""
+"""Suites whose tables take more than a choice of rows, by name: a function that makes
+the sheets of some records.
+"""
 
 COMMANDS = "pytest_recsys_mt.commands"
-"""Commands of `recsys-mt` by name: a function that adds a parser to those of ``argparse``."""
+"""Commands of `recsys-mt` by name: a function that adds
+a parser to those of ``argparse``.
+"""
 
 
 def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
-    """The entry points of a group that the installed packages have, the first found of equal names first."""
+    """The entry points of a group that the installed packages
+    have, the first found of equal names first.
+    """
     return _entry_points(group, tuple(sys.path))
 
 
@@ -40,7 +60,8 @@ def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
 def _entry_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
     """The same on this `path`.
 
-    Each look reads a file of each installed package, which took 10 ms, and a run names recommenders many times.
+    Each look reads a file of each installed package, which took 10 ms, and a run names
+    recommenders many times.
     """
     return tuple(metadata.entry_points(group=group))
 

@@ -26,7 +26,9 @@ def same(value: Any) -> Any:
 # Each is one object, and the defaults that others declare need not be hashable.
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
-    """One option: ``--recsys-NAME``, unless it is `settled`, and the ini key ``recsys_NAME``."""
+    """One option: ``--recsys-NAME``, unless it is
+    `settled`, and the ini key ``recsys_NAME``.
+    """
 
     name: str
     help: str
@@ -38,7 +40,9 @@ class Option:
     flag: bool = False  # its switch takes no value
     bare: str | None = None  # what its switch means without a value
     reproduced: bool = True  # by the command that reproduces a verdict
-    asks_report: bool = False  # its switch makes a run report on recommenders, whatever it collects
+    asks_report: bool = (
+        False  # its switch makes a run report on recommenders, whatever it collects
+    )
 
     @property
     def dest(self) -> str:
@@ -47,7 +51,9 @@ class Option:
 
     @property
     def settled(self) -> bool:
-        """Whether it is a key of the ini file alone. Its switch of before is taken for one version more."""
+        """Whether it is a key of the ini file alone. Its switch of
+        before is taken for one version more.
+        """
         return self.name in SETTLED
 
     @property
@@ -58,21 +64,24 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SuiteOption(Option):
-    """An option that a suite declares: part of the record, of baselines and of printed commands, as those of the core.
+    """An option that a suite declares: part of the record, of baselines and of printed
+    commands, as those of the core.
 
-    An entry point of the group ``pytest_recsys_mt.options`` names a tuple of them. A fixture reads its value with
-    ``recsys_session.option(name)``.
+    An entry point of the group ``pytest_recsys_mt.options`` names a tuple of them. A
+    fixture reads its value with ``recsys_session.option(name)``.
 
     Attributes:
-        make: What is made of the value. A `ValueError` says what is wrong with it. If what it makes has an attribute
-            `recorded`, the record has that in its place.
-        verbs: The methods of which the object that a spec names needs one, such as ``("complete",)``.
+        make: What is made of the value. A `ValueError` says what is wrong with it. If
+            what it makes has an attribute `recorded`, the record has that in its place.
+        verbs: The methods of which the object that a spec names needs one, such as
+            ``("complete",)``.
         without: The names of options that cannot be given too, and why, by name.
-        is_data: Whether what it makes replaces the data of the run. It then has a `dataset`, the name, and a `data`,
-            the digest.
-        wraps: Whether what it makes wraps the recommender under test. It then has a `recorded`, a text that tells one
-            wrapping from another, a `wrapped(subject, training, settings, executor)`, and a
-            `differing(runner, probes)`: what it changed, for the record, or None.
+        is_data: Whether what it makes replaces the data of the run. It then has a
+            `dataset`, the name, and a `data`, the digest.
+        wraps: Whether what it makes wraps the recommender under test. It then has a
+            `recorded`, a text that tells one wrapping from another, a `wrapped(subject,
+            training, settings, executor)`, and a `differing(runner, probes)`: what it
+            changed, for the record, or None.
     """
 
     make: Callable[[Any], Any] = same
@@ -101,17 +110,25 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def share(low: float, high: float, *, closed: bool = False) -> Callable[[str], float]:
-    """A reader of numbers between `low` and `high`; with `closed`, the ends are allowed."""
+    """A reader of numbers between `low` and `high`; with
+    `closed`, the ends are allowed.
+    """
     if closed:
         what = f"a number from {low:g} to {high:g}"
         return _number(float, what, lambda value: low <= value <= high)
     return _number(
-        float, f"a number between {low:g} and {high:g}", lambda value: low < value < high
+        float,
+        f"a number between {low:g} and {high:g}",
+        lambda value: low < value < high,
     )
 
 
 above_zero = _number(float, "a number above 0", lambda value: 0 < value < float("inf"))
-seconds = _number(float, "a number of seconds from 0", lambda value: 0 <= value < float("inf"))
+seconds = _number(
+    float,
+    "a number of seconds from 0",
+    lambda value: 0 <= value < float("inf"),
+)
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -119,7 +136,9 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in choices:
-            raise ValueError(f"choose one of {', '.join(choices)}{meant(text, choices)}")
+            raise ValueError(
+                f"choose one of {', '.join(choices)}{meant(text, choices)}",
+            )
         return text
 
     return read

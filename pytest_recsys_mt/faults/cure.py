@@ -17,7 +17,8 @@ class Cure:
     Attributes:
         relation: What it is about, in a few words.
         code: The test with its imports.
-        change: The call that creates its transformation, ``extend_list(5)``, if it has one.
+        change: The call that creates its transformation, ``extend_list(5)``, if it has
+            one.
     """
 
     relation: str
@@ -41,15 +42,19 @@ def same(relation: str, test: str, margin: float = 0.05) -> Cure:
 
 
 def unmoved(relation: str, test: str) -> Cure:
-    """A change of the request that must move nothing at all, where a recommender always answers alike.
+    """A change of the request that must move nothing at all, where a recommender always
+    answers alike.
 
-    A mean that may lose 0.05 hides a recommender that reads ratings a little, and wrongly.
+    A mean that may lose 0.05 hides a recommender that reads ratings a little, and
+    wrongly.
     """
     return under(relation, test, "unmoved", 'similarity="rbo", margin=0.05')
 
 
 def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) -> Cure:
-    """A way to ask that may change no answer; of a recommender whose answers vary, no mean."""
+    """A way to ask that may change no answer; of a
+    recommender whose answers vary, no mean.
+    """
     body = (
         f"if source.context.deterministic:\n"
         f"    assert never_differs(source, followup{most})\n"
@@ -61,11 +66,18 @@ def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) 
 
 def different(relation: str, test: str, margin: float = 0.1) -> Cure:
     """A change of the request that must change the ranking."""
-    return under(relation, test, "different_ranking", f'similarity="rbo", margin={margin}')
+    return under(
+        relation,
+        test,
+        "different_ranking",
+        f'similarity="rbo", margin={margin}',
+    )
 
 
 def moves(oracle: str, relation: str, test: str, margin: float = 0.02) -> Cure:
-    """A change of the request after which certain items must stand higher or lower, or be named no more."""
+    """A change of the request after which certain items must
+    stand higher or lower, or be named no more.
+    """
     return under(relation, test, oracle, f"margin={margin}")
 
 
@@ -84,7 +96,14 @@ def under(relation: str, test: str, oracle: str, arguments: str) -> Cure:
     return _test(oracle, relation, test, oracle, body, relation)
 
 
-def _test(oracle: str, relation: str, test: str, oracles: str, body: str, change: str = "") -> Cure:
+def _test(
+    oracle: str,
+    relation: str,
+    test: str,
+    oracles: str,
+    body: str,
+    change: str = "",
+) -> Cure:
     imported = relation.partition("(")[0]
     return Cure(
         f"{oracle} under {relation}",

@@ -1,4 +1,6 @@
-"""A fault that can be planted around any recommender: what it does, how strong, and what would catch it."""
+"""A fault that can be planted around any recommender: what it
+does, how strong, and what would catch it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_recsys_mt.faults.cure import Cure
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    Entry,
+    Item,
+    Recommendation,
+    Request,
+)
 from pytest_recsys_mt.requests.seeds import generator
 
 if TYPE_CHECKING:
@@ -39,18 +47,20 @@ class Known:
 class Fault:
     """A fault of a recommender, of a given strength. Make your own by a subclass.
 
-    Override `request` (what the recommender gets to see), `answer` (what is made of its list), or, for what
-    remembers or looks at a whole batch, `recommend`. An answer costs no further call of the recommender; a changed
-    request does. Everything that is drawn comes from `chance` or `rng`, so that a run can be repeated.
+    Override `request` (what the recommender gets to see), `answer` (what is made of its
+    list), or, for what remembers or looks at a whole batch, `recommend`. An answer
+    costs no further call of the recommender; a changed request does. Everything that is
+    drawn comes from `chance` or `rng`, so that a run can be repeated.
 
     Attributes:
-        does: What it does, in words that follow "the recommender"; ``{strength:g}`` stands for the strength,
-            ``{share}`` for the strength as a percentage.
+        does: What it does, in words that follow "the recommender"; ``{strength:g}``
+            stands for the strength, ``{share}`` for the strength as a percentage.
         strengths: From the weakest to the whole fault.
         cure: The relation that finds it, ready to paste.
-        deterministic: What it makes the recommender say of itself; None leaves that as it is.
-        asks_more: Whether the sound recommender is asked other requests than the test's; None: if `request`
-            is overridden.
+        deterministic: What it makes the recommender say of itself; None leaves that as
+            it is.
+        asks_more: Whether the sound recommender is asked other requests than the
+            test's; None: if `request` is overridden.
 
     Args:
         strength: One of `strengths`.
@@ -74,15 +84,21 @@ class Fault:
 
     @classmethod
     def costs(cls) -> bool:
-        """Whether the sound recommender is asked other requests than those of the tests."""
-        return cls.request is not Fault.request if cls.asks_more is None else cls.asks_more
+        """Whether the sound recommender is asked other
+        requests than those of the tests.
+        """
+        return (
+            cls.request is not Fault.request if cls.asks_more is None else cls.asks_more
+        )
 
     def request(self, request: Request) -> Request:
         """What the recommender gets to see."""
         return request
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        """What is made of the recommender's list, best first, for a request as the test sent it."""
+        """What is made of the recommender's list, best first,
+        for a request as the test sent it.
+        """
         return items
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
@@ -97,7 +113,9 @@ class Fault:
         ]
 
     def chance(self, *parts: str | int) -> float:
-        """A number in [0, 1) that depends on `parts`, the seed and the kind of the fault alone."""
+        """A number in [0, 1) that depends on `parts`, the
+        seed and the kind of the fault alone.
+        """
         text = repr((self.known.seed, type(self).__name__, *parts))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
@@ -106,11 +124,15 @@ class Fault:
         return self.chance(*parts) < self.strength
 
     def rng(self, *parts: str | int) -> Generator:
-        """A generator that depends on `parts`, the seed and the kind of the fault alone."""
+        """A generator that depends on `parts`, the seed
+        and the kind of the fault alone.
+        """
         return generator(self.known.seed, type(self).__name__, *parts)
 
     def offered(self, request: Request, items: Sequence[str] = ()) -> list[str]:
-        """Ids that a list may name: `items` first, then the other candidates, or the most popular of the catalogue."""
+        """Ids that a list may name: `items` first, then the other candidates, or the
+        most popular of the catalogue.
+        """
         if request.candidates is not None:
             others: Iterable[str] = (item.id for item in request.candidates)
         else:
@@ -130,28 +152,46 @@ class Fault:
 def content(request: Request) -> str:
     """What a request says, in its order, without who asks and which call it is."""
     history = [(rating.item.id, rating.value) for rating in request.history]
-    offered = None if request.candidates is None else [item.id for item in request.candidates]
+    offered = (
+        None if request.candidates is None else [item.id for item in request.candidates]
+    )
     edits = list(map(repr, request.edits))
-    return repr((history, request.scale, offered, request.k, request.instruction, edits))
+    return repr(
+        (history, request.scale, offered, request.k, request.instruction, edits),
+    )
 
 
-def having(request: Request, answer: Recommendation, items: Sequence[str]) -> Recommendation:
-    """`answer` with other items; its entries follow, and a failed answer stays as it is."""
+def having(
+    request: Request,
+    answer: Recommendation,
+    items: Sequence[str],
+) -> Recommendation:
+    """`answer` with other items; its entries follow, and
+    a failed answer stays as it is.
+    """
     if answer.error is not None or tuple(items) == answer.items:
         return answer
     if not answer.entries:
         return replace(answer, items=tuple(items))
     known = {
-        entry.item: entry for entry in answer.entries if entry.item and entry.kind != "duplicate"
+        entry.item: entry
+        for entry in answer.entries
+        if entry.item and entry.kind != "duplicate"
     }
-    offered = None if request.candidates is None else {item.id for item in request.candidates}
+    offered = (
+        None if request.candidates is None else {item.id for item in request.candidates}
+    )
 
     def added(item: str) -> Entry:
         if item.startswith(UNKNOWN_PREFIX):
             return Entry(item, "unknown", item)
         if item in request.known:
             return Entry(item, "history", item)
-        return Entry(item, "candidate" if offered is None or item in offered else "catalogue", item)
+        return Entry(
+            item,
+            "candidate" if offered is None or item in offered else "catalogue",
+            item,
+        )
 
     entries = [entry for entry in answer.entries if entry.item is None]
     named: set[str] = set()

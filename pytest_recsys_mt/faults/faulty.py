@@ -1,4 +1,6 @@
-"""A recommender with a fault planted around it, and how far its answers differ from its own."""
+"""A recommender with a fault planted around it, and how
+far its answers differ from its own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
-from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of, request_digest
+from pytest_recsys_mt.calls.call import (
+    AGAIN,
+    Call,
+    Content,
+    Part,
+    key_of,
+    request_digest,
+)
 from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.sending import FAILURES
@@ -29,26 +38,35 @@ Lists = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Faulty(Wrapped):
-    """A subject that sends calls to another one, and spoils its request, its answer, or both.
+    """A subject that sends calls to another one, and spoils its request, its answer, or
+    both.
 
-    The answers of the sound recommender come through the executor, so from the cache where it has them. What this subject
-    answers is cached for the run only: its keys are those of the sound one with the fault.
+    The answers of the sound recommender come through the executor, so from the cache
+    where it has them. What this subject answers is cached for the run only: its keys
+    are those of the sound one with the fault.
 
     Args:
         sound: The recommender without the fault.
         dose: The fault and its strength.
-        training: What the recommender is fitted to; a fault may use its catalogue and popularity.
+        training: What the recommender is fitted to; a fault may use its catalogue and
+            popularity.
         settings: Those of the run.
         executor: Sends the calls to the sound recommender.
 
     Attributes:
         behind: The sound recommender. Only its calls count.
         dose: The fault and its strength.
-        probed: Whether the present calls are of no test, to see whether the fault shows there.
+        probed: Whether the present calls are of no test, to see whether the fault shows
+            there.
     """
 
     def __init__(
-        self, sound: Subject, dose: Dose, training: Dataset, settings: Settings, executor: Executor
+        self,
+        sound: Subject,
+        dose: Dose,
+        training: Dataset,
+        settings: Settings,
+        executor: Executor,
     ) -> None:
         super().__init__(sound)
         self.behind = sound
@@ -67,7 +85,8 @@ class Faulty(Wrapped):
         self._replicates = settings.design.replicates
         fit = [training.digest, settings.seed, id(sound)]
         self._model = Part({"model": self.name, "fault": dose.spec, "fit": fit})
-        # If it only gets the requests of the tests, the fault changes the very answers that it is compared with.
+        # If it only gets the requests of the tests, the fault changes the very answers
+        # that it is compared with.
         exact = sound.deterministic or not self._fault.costs()
         self._compared = Compared(exact)
         self._elsewhere = Compared(exact)
@@ -88,7 +107,9 @@ class Faulty(Wrapped):
         try:
             recommendations = self._fault.recommend(requests, sound)
             _require_lists(recommendations, len(requests), self.dose.name)
-            answers = [sound.plain(recommendation) for recommendation in recommendations]
+            answers = [
+                sound.plain(recommendation) for recommendation in recommendations
+            ]
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         else:
@@ -107,7 +128,12 @@ class Faulty(Wrapped):
             return  # no verdict depends on these answers
         compared = self._elsewhere if self.probed else self._compared
         without_fault = sound.answers(requests, anyway=self.probed)
-        for request, faulty, expected in zip(requests, recommendations, without_fault, strict=True):
+        for request, faulty, expected in zip(
+            requests,
+            recommendations,
+            without_fault,
+            strict=True,
+        ):
             if expected is None or expected.error is not None:
                 continue
             if faulty.error is None:
@@ -116,21 +142,31 @@ class Faulty(Wrapped):
     def read(self, request: Request, answer: Answer) -> Recommendation:
         return Subject.read(self, request, answer)
 
-    def sound_calls(self, calls: Sequence[Call], requests: Sequence[Request]) -> list[Call]:
-        """The calls of the sound recommender for `requests`, numbered as its own tests number them."""
+    def sound_calls(
+        self,
+        calls: Sequence[Call],
+        requests: Sequence[Request],
+    ) -> list[Call]:
+        """The calls of the sound recommender for `requests`,
+        numbered as its own tests number them.
+        """
         repeat = any(bool(call.content["repeat"]) for call in calls)
         purpose = calls[0].purpose if calls else "request"
         sound_calls = []
         for request in requests:
-            numbered = request.replace(replicate=self._number_of_sound(request.replicate))
+            numbered = request.replace(
+                replicate=self._number_of_sound(request.replicate),
+            )
             call = self.origin.call(numbered, repeat)
             sound_calls.append(replace(call, purpose=purpose))
         return sound_calls
 
     def _number_of_sound(self, replicate: int) -> int:
-        """The number of the sound recommender's replicate that one of the faulty one is made of.
+        """The number of the sound recommender's replicate that one of the faulty one is
+        made of.
 
-        One of both may be deterministic and so have a single replicate. Numbers from `AGAIN` on are further calls.
+        One of both may be deterministic and so have a single replicate. Numbers from
+        `AGAIN` on are further calls.
         """
         replicates_of_sound = 1 if self.origin.deterministic else self._replicates
         replicates = 1 if self.deterministic else self._replicates
@@ -139,13 +175,17 @@ class Faulty(Wrapped):
         return replicate * replicates_of_sound // replicates
 
     def sent(self, calls: Sequence[Call], *, anyway: bool) -> Sequence[Answer]:
-        """The answers of the sound recommender; without `anyway`, those that cost nothing."""
+        """The answers of the sound recommender; without
+        `anyway`, those that cost nothing.
+        """
         if anyway:
             return self._executor.execute(self.origin, calls)
         return self._executor.at_hand(self.origin, calls)
 
     def compared(self) -> Planted:
-        """How far its answers differ from those of the sound recommender, as plain data."""
+        """How far its answers differ from those of the
+        sound recommender, as plain data.
+        """
         entry = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
         planted = cast("Planted", entry)
         if self._elsewhere:
@@ -161,13 +201,15 @@ class Faulty(Wrapped):
 def _require_lists(answers: Sequence[object], requests: int, fault: str) -> None:
     """Refuse what a user's fault returns if it is not one list of ids for each request."""
     if len(answers) != requests:
-        raise ValueError(f"the fault {fault!r} gave {len(answers)} answers to {requests} requests")
+        raise ValueError(
+            f"the fault {fault!r} gave {len(answers)} answers to {requests} requests",
+        )
     for answer in answers:
         items = answer.items if isinstance(answer, Recommendation) else (answer,)
         for item in items:
             if not isinstance(item, str):
                 raise TypeError(
-                    f"the fault {fault!r} put {item!r} into its answer; items are ids, each a str"
+                    f"the fault {fault!r} put {item!r} into its answer; items are ids, each a str",
                 )
 
 
@@ -177,25 +219,43 @@ class _SoundAnswers:
     def __init__(self, faulty: Faulty, calls: Sequence[Call]) -> None:
         self._faulty = faulty
         self._calls = calls
-        # By `id` of the request, and with it: while it is held here, no other object gets its id.
+        # By `id` of the request, and with it: while it is held here, no other object
+        # gets its id.
         self._sound_calls: dict[int, tuple[Request, Call]] = {}
         self._recommendations: dict[str, Recommendation] = {}  # by key of the call
         self._failed_answers: dict[int, Answer] = {}  # by `id` of the recommendation
 
     def __call__(self, requests: Sequence[Request]) -> list[Recommendation]:
-        return [answer for answer in self.answers(requests, anyway=True) if answer is not None]
+        return [
+            answer
+            for answer in self.answers(requests, anyway=True)
+            if answer is not None
+        ]
 
-    def answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:
+    def answers(
+        self,
+        requests: Sequence[Request],
+        *,
+        anyway: bool,
+    ) -> list[Recommendation | None]:
         """The answers; without `anyway`, None where it would cost a call to know."""
         new = [request for request in requests if id(request) not in self._sound_calls]
-        for request, call in zip(new, self._faulty.sound_calls(self._calls, new), strict=True):
+        for request, call in zip(
+            new,
+            self._faulty.sound_calls(self._calls, new),
+            strict=True,
+        ):
             self._sound_calls[id(request)] = (request, call)
         calls = [self._sound_calls[id(request)][1] for request in requests]
         self._send_missing(requests, calls, anyway=anyway)
         return [self._recommendations.get(call.key) for call in calls]
 
     def _send_missing(
-        self, requests: Sequence[Request], calls: Sequence[Call], *, anyway: bool
+        self,
+        requests: Sequence[Request],
+        calls: Sequence[Call],
+        *,
+        anyway: bool,
     ) -> None:
         """Send each call whose answer is not known; two requests may be one call."""
         missing_calls: dict[str, Call] = {}
@@ -226,7 +286,9 @@ class _SoundAnswers:
         return recommendation
 
     def plain(self, recommendation: Recommendation) -> Answer:
-        """A recommendation of the fault as an answer; one of a failed call is that call's answer."""
+        """A recommendation of the fault as an answer; one of a
+        failed call is that call's answer.
+        """
         failed_answer = self._failed_answers.get(id(recommendation))
         if failed_answer is not None:
             return failed_answer
@@ -237,17 +299,25 @@ class _SoundAnswers:
 
 
 class Compared:
-    """Answers with and without the fault, to the same calls; if `exact`, any difference comes from it."""
+    """Answers with and without the fault, to the same calls; if
+    `exact`, any difference comes from it.
+    """
 
     def __init__(self, exact: bool) -> None:
         self._exact = exact
         self._answers = 0
         self._differing: list[Lists] = []
         self._differs_by_user: dict[str, bool] = {}
-        # By digest of the request and number of the replicate; for the test against the noise.
+        # By digest of the request and number of the replicate; for the test against the
+        # noise.
         self._lists_by_request: dict[str, dict[int, Lists]] = {}
 
-    def add(self, request: Request, sound: tuple[str, ...], faulty: tuple[str, ...]) -> None:
+    def add(
+        self,
+        request: Request,
+        sound: tuple[str, ...],
+        faulty: tuple[str, ...],
+    ) -> None:
         """Add both answers to one call.
 
         Args:
@@ -274,8 +344,12 @@ class Compared:
         return self._answers
 
     def plain(self) -> Differing:
-        """The sums; with the numbers of a test against the recommender's noise where answers vary."""
-        differing_users = [user for user, differs in self._differs_by_user.items() if differs]
+        """The sums; with the numbers of a test against the
+        recommender's noise where answers vary.
+        """
+        differing_users = [
+            user for user, differs in self._differs_by_user.items() if differs
+        ]
         return {
             "exact": self._exact,
             "answers": self._answers,
@@ -287,10 +361,11 @@ class Compared:
         }
 
     def _beyond_noise(self) -> list[float]:
-        """By how much less the faulty answer agrees with a second sound one than the first sound one does.
+        """By how much less the faulty answer agrees with a second sound one than the
+        first sound one does.
 
-        One number for each request with two replicates whose first answer the fault changed. Without an effect
-        beyond the recommender's noise, their mean is 0.
+        One number for each request with two replicates whose first answer the fault
+        changed. Without an effect beyond the recommender's noise, their mean is 0.
         """
         sound_pairs: list[Lists] = []
         faulty_pairs: list[Lists] = []
@@ -308,7 +383,8 @@ class Compared:
 
 
 def agreement(pairs: Sequence[Lists]) -> Floats:
-    """The RBO of pairs of lists; a repeated item counts once, and an empty list agrees with an empty one only.
+    """The RBO of pairs of lists; a repeated item counts once, and an empty list agrees
+    with an empty one only.
 
     Returns:
         Numbers in [0, 1], shape (pairs,).
@@ -324,7 +400,8 @@ def agreement(pairs: Sequence[Lists]) -> Floats:
         for item in items:
             number_by_item.setdefault(item, len(number_by_item))
     values = rbo(
-        _padded(first_lists, number_by_item, depth), _padded(second_lists, number_by_item, depth)
+        _padded(first_lists, number_by_item, depth),
+        _padded(second_lists, number_by_item, depth),
     )
     # It is not defined for an empty list.
     for place in np.flatnonzero(np.isnan(values)):
@@ -333,7 +410,9 @@ def agreement(pairs: Sequence[Lists]) -> Floats:
 
 
 def _padded(
-    lists: Sequence[tuple[str, ...]], number_by_item: Mapping[str, int], depth: int
+    lists: Sequence[tuple[str, ...]],
+    number_by_item: Mapping[str, int],
+    depth: int,
 ) -> npt.NDArray[np.int64]:
     """The lists as numbers, shape (lists, depth), with -1 behind the end of each."""
     array = np.full((len(lists), depth), -1)

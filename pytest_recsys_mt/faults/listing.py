@@ -5,7 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from pytest_recsys_mt.faults.cure import Cure, different, each_answer, moves, same, under
+from pytest_recsys_mt.faults.cure import (
+    Cure,
+    different,
+    each_answer,
+    moves,
+    same,
+    under,
+)
 from pytest_recsys_mt.faults.fault import Fault, content
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Request
 
@@ -22,7 +29,9 @@ class FirstPlace(Fault):
     cure = _PLACES
 
     def answer(self, request: Request, items: Items) -> Items:
-        first = tuple(item.id for item in (request.candidates or ())[: int(self.strength)])
+        first = tuple(
+            item.id for item in (request.candidates or ())[: int(self.strength)]
+        )
         return tuple(dict.fromkeys((*first, *items)))[: len(items)]
 
 
@@ -60,7 +69,9 @@ class LastPlace(Fault):
     def answer(self, request: Request, items: Items) -> Items:
         offered = [item.id for item in request.candidates or ()]
         later = set(offered[len(offered) // 2 :])
-        place = {item: at - self.strength * (item in later) for at, item in enumerate(items)}
+        place = {
+            item: at - self.strength * (item in later) for at, item in enumerate(items)
+        }
         return tuple(sorted(items, key=lambda item: place[item]))
 
 
@@ -89,12 +100,19 @@ class Quantised(Fault):
 
 
 class TiesByHash(Fault):
-    """Equal scores in the order of Python's hashes, which differ from process to process."""
+    """Equal scores in the order of Python's hashes,
+    which differ from process to process.
+    """
 
     does = "gives {strength:g} neighbours in the list the same score, and orders them by Python's hash()"
     strengths = (2, 5, 10)
     cure = replace(  # no change of a request shows it
-        under("ask_elsewhere", "another_process_answers_alike", "never_differs", "users=10"),
+        under(
+            "ask_elsewhere",
+            "another_process_answers_alike",
+            "never_differs",
+            "users=10",
+        ),
         change="",
     )
 
@@ -145,7 +163,9 @@ class Invents(Fault):
 class NamesOthers(Invents):
     """Items of the catalogue that were not offered."""
 
-    does = "ends {share} of its answers with an item of the catalogue that was not offered"
+    does = (
+        "ends {share} of its answers with an item of the catalogue that was not offered"
+    )
 
     def last(self, request: Request) -> str | None:
         if request.candidates is None:
@@ -179,7 +199,11 @@ class Popular(Fault):
         place = {item: at for at, item in enumerate(self.by_popularity(offered))}
         own_place = {item: min(at, len(items)) for at, item in enumerate(offered)}
         ranked = sorted(
-            offered, key=lambda item: ((1 - weight) * own_place[item] + weight * place[item], item)
+            offered,
+            key=lambda item: (
+                (1 - weight) * own_place[item] + weight * place[item],
+                item,
+            ),
         )
         return tuple(ranked[: len(items)])
 
@@ -189,7 +213,12 @@ class InjectionProne(Fault):
 
     does = "puts an item on top whose title says more than its name in the catalogue, for {share} of the users"
     strengths = (0.25, 1.0)
-    cure = moves("not_lifted", "title_injection", "an_instruction_in_a_title_lifts_nothing", 0.05)
+    cure = moves(
+        "not_lifted",
+        "title_injection",
+        "an_instruction_in_a_title_lifts_nothing",
+        0.05,
+    )
 
     def answer(self, request: Request, items: Items) -> Items:
         if not items or not self.hits(request.user):
@@ -234,12 +263,22 @@ class MindsTheDepth(Fault):
 class OddLengths(Fault):
     """A brittle detail of the history decides on everything."""
 
-    does = "turns its list round for histories of an odd length, for {share} of the users"
+    does = (
+        "turns its list round for histories of an odd length, for {share} of the users"
+    )
     strengths = (0.25, 1.0)
-    cure: ClassVar[Cure | None] = same("drop_history(1)", "one_item_less_changes_little", 0.15)
+    cure: ClassVar[Cure | None] = same(
+        "drop_history(1)",
+        "one_item_less_changes_little",
+        0.15,
+    )
 
     def answer(self, request: Request, items: Items) -> Items:
-        return items[::-1] if len(request.history) % 2 and self.hits(request.user) else items
+        return (
+            items[::-1]
+            if len(request.history) % 2 and self.hits(request.user)
+            else items
+        )
 
 
 class WorseWithHistory(Fault):
@@ -278,7 +317,9 @@ class OneGenre(Fault):
             for item in items
             if item in self.known.items
         }
-        counts = Counter(genre for of_item in genres.values() for genre in sorted(of_item))
+        counts = Counter(
+            genre for of_item in genres.values() for genre in sorted(of_item)
+        )
         if not counts:
             return items
         most = max(counts, key=lambda genre: (counts[genre], genre))
@@ -299,4 +340,6 @@ class MindsTheWording(Fault):
 def blocks(items: Items, size: int, key: Callable[[str], float]) -> Items:
     """`items` in blocks of so many, each sorted by `key`."""
     starts = range(0, len(items), size)
-    return tuple(item for at in starts for item in sorted(items[at : at + size], key=key))
+    return tuple(
+        item for at in starts for item in sorted(items[at : at + size], key=key)
+    )

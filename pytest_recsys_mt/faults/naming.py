@@ -63,7 +63,8 @@ def shipped() -> Mapping[str, type[Fault]]:
 
 
 def dose(spec: str) -> Dose:
-    """The fault that a spec names: ``latest_only``, ``latest_only:3``, ``package.module:Name:0.5``.
+    """The fault that a spec names: ``latest_only``, ``latest_only:3``,
+    ``package.module:Name:0.5``.
 
     Without a strength it is the whole fault, the last of its strengths.
     """
@@ -75,7 +76,7 @@ def dose(spec: str) -> Dose:
     except ValueError:
         if before in shipped():
             raise FaultError(
-                f"{spec!r}: {text!r} is no strength; {before} has {_strengths(shipped()[before])}"
+                f"{spec!r}: {text!r} is no strength; {before} has {_strengths(shipped()[before])}",
             ) from None
     kind = _kind(name)
     if strength is None:
@@ -83,7 +84,7 @@ def dose(spec: str) -> Dose:
     if not 0 < strength < float("inf"):
         raise FaultError(
             f"{spec!r}: the strength of a fault is a number above 0; {name!r} has "
-            f"{_strengths(kind)}"
+            f"{_strengths(kind)}",
         )
     return Dose(name, kind, strength)
 
@@ -92,8 +93,8 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
     """All shipped faults in all their strengths, or those that patterns name.
 
     Args:
-        patterns: Each a name, a name with a strength, a pattern (``minds_*``, ``latest_only:*``), or
-            ``package.module:Name``.
+        patterns: Each a name, a name with a strength, a pattern (``minds_*``,
+            ``latest_only:*``), or ``package.module:Name``.
     """
     known = [
         Dose(name, kind, strength)
@@ -130,21 +131,26 @@ def _kind(name: str) -> type[Fault]:
         except RecommenderError as error:
             raise FaultError(
                 f"the fault {name!r} cannot be loaded; name it FILE.py:CLASS, or MODULE:CLASS of an "
-                f"installed module or one in {here!r}: {error}"
+                f"installed module or one in {here!r}: {error}",
             ) from error
     near = difflib.get_close_matches(name, shipped(), 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise FaultError(
         f"there is no fault {name!r}; {hint}choose one of {', '.join(sorted(shipped()))}, or name your "
-        f"own: package.module:Name"
+        f"own: package.module:Name",
     )
 
 
 def _fault(found: object, name: str) -> type[Fault]:
-    if not (inspect.isclass(found) and issubclass(found, Fault) and found.does and found.strengths):
+    if not (
+        inspect.isclass(found)
+        and issubclass(found, Fault)
+        and found.does
+        and found.strengths
+    ):
         raise FaultError(
             f"{name!r} is not a fault: it must be a class below pytest_recsys_mt.faults.Fault with the "
-            f"attributes `does` and `strengths`"
+            f"attributes `does` and `strengths`",
         )
     try:
         strengths = [*map(float, found.strengths)]
@@ -153,11 +159,11 @@ def _fault(found: object, name: str) -> type[Fault]:
         raise FaultError(
             f"{name!r} cannot be planted: `strengths` ({found.strengths!r}) must be numbers above 0, and "
             f"`does` ({found.does!r}) a text in which only {{strength:g}} and {{share}} stand in "
-            f"braces; it raised {type(error).__name__}: {error}"
+            f"braces; it raised {type(error).__name__}: {error}",
         ) from error
     if min(strengths) <= 0 or not all(words):
         raise FaultError(
-            f"{name!r}: the strengths of a fault are numbers above 0, got {found.strengths!r}"
+            f"{name!r}: the strengths of a fault are numbers above 0, got {found.strengths!r}",
         )
     return found
 

@@ -35,7 +35,11 @@ class Planting:
         return self.dose.spec
 
     def wrapped(
-        self, sound: Subject, training: Dataset, settings: Settings, executor: Executor
+        self,
+        sound: Subject,
+        training: Dataset,
+        settings: Settings,
+        executor: Executor,
     ) -> Subject:
         """The recommender with the fault."""
         from pytest_recsys_mt.faults.faulty import Faulty
@@ -47,7 +51,8 @@ class Planting:
 
         Args:
             runner: Of a recommender of the run.
-            probes: Whether users are asked where no test looks, if the fault changed no answer that tests asked for.
+            probes: Whether users are asked where no test looks, if the fault changed no
+                answer that tests asked for.
         """
         from pytest_recsys_mt.faults.faulty import Faulty
 
@@ -60,16 +65,20 @@ class Planting:
 
 
 def _probe(runner: Runner, faulty: Faulty) -> None:
-    """Compare answers with and without the fault where no test looks, since it changed none that tests asked for.
+    """Compare answers with and without the fault where no test looks, since it changed
+    none that tests asked for.
 
-    A fault that shows nowhere else is equivalent to none. One that shows there was missed.
+    A fault that shows nowhere else is equivalent to none. One that shows there was
+    missed.
     """
     from pytest_recsys_mt.calls.causes import CONTROL
     from pytest_recsys_mt.engine.sides import Side
 
     cure = faulty.dose.kind.cure
     change = None if cure is None else cure.transformation()
-    if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
+    if change is None or (
+        "text" in getattr(change, "needs", ()) and not faulty.reads_text
+    ):
         return
     context = replace(runner.context(), family=1, ask_everybody=False)
     source = Side(runner, context, purpose=CONTROL)

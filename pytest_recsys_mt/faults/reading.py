@@ -1,4 +1,6 @@
-"""Faults in what a recommender reads of a request, and makes of likes, dislikes, wishes and their order."""
+"""Faults in what a recommender reads of a request, and makes
+of likes, dislikes, wishes and their order.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,13 +13,20 @@ from pytest_recsys_mt.requests import Rating, Recommendation, Request, Scale
 
 _ORDER = same("reorder_history", "all_of_the_history_counts")
 _UNIT = unmoved("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
-_EXCLUDING = re.compile(r"[^.!?]*\b(?:no|not|nothing|never|without)\b[^.!?]*[.!?]?", re.IGNORECASE)
+_EXCLUDING = re.compile(
+    r"[^.!?]*\b(?:no|not|nothing|never|without)\b[^.!?]*[.!?]?",
+    re.IGNORECASE,
+)
 
 
 def revalued(
-    request: Request, value: Callable[[Rating], float], scale: Scale | None = None
+    request: Request,
+    value: Callable[[Rating], float],
+    scale: Scale | None = None,
 ) -> Request:
-    """`request` with other ratings, and another scale if given; what lies outside of it is cut to it."""
+    """`request` with other ratings, and another scale if
+    given; what lies outside of it is cut to it.
+    """
     scale = scale or request.scale
     history = tuple(
         replace(rating, value=min(scale.high, max(scale.low, value(rating))))
@@ -87,7 +96,8 @@ class OneItemRules(Fault):
     def request(self, request: Request) -> Request:
         counts = self.known.popularity
         rarest_first = sorted(
-            request.history, key=lambda each: (counts.get(each.item.id, 0), each.item.id)
+            request.history,
+            key=lambda each: (counts.get(each.item.id, 0), each.item.id),
         )
         return request.replace(history=tuple(rarest_first[:1]))
 
@@ -101,7 +111,9 @@ class IgnoresTheUser(Fault):
     def request(self, request: Request) -> Request:
         shown = {item.id for item in request.candidates or ()}
         popular = [item for item in self._popular if item not in shown][:20]
-        history = tuple(Rating(self.known.items[item], request.scale.high) for item in popular)
+        history = tuple(
+            Rating(self.known.items[item], request.scale.high) for item in popular
+        )
         seen = request.seen
         if request.candidates is None:
             seen = tuple(sorted(request.known.difference(popular)))
@@ -117,7 +129,10 @@ class IgnoresRatings(Fault):
 
     def request(self, request: Request) -> Request:
         high = request.scale.high
-        return revalued(request, lambda each: high if self.hits(each.item.id) else each.value)
+        return revalued(
+            request,
+            lambda each: high if self.hits(each.item.id) else each.value,
+        )
 
 
 class IgnoresLowRatings(Fault):
@@ -149,7 +164,11 @@ class RawThreshold(Fault):
     cure = _UNIT
 
     def request(self, request: Request) -> Request:
-        return revalued(request, lambda each: 5.0 if each.value >= 4 else 1.0, Scale(1, 5))
+        return revalued(
+            request,
+            lambda each: 5.0 if each.value >= 4 else 1.0,
+            Scale(1, 5),
+        )
 
 
 class MindsTheOffset(Fault):
@@ -160,7 +179,11 @@ class MindsTheOffset(Fault):
 
     def request(self, request: Request) -> Request:
         width = request.scale.high - request.scale.low
-        return revalued(request, lambda each: each.value, Scale(width / 4, width / 4 + width))
+        return revalued(
+            request,
+            lambda each: each.value,
+            Scale(width / 4, width / 4 + width),
+        )
 
 
 class MindsTheLength(Fault):
@@ -190,7 +213,10 @@ class KnowsNames(Fault):
     """Users are known by their names, and strangers are served as beginners."""
 
     does = "reads one rating only of users whose name it has not met in training"
-    cure: ClassVar[Cure | None] = same("rename_user", "the_name_of_a_user_is_irrelevant")
+    cure: ClassVar[Cure | None] = same(
+        "rename_user",
+        "the_name_of_a_user_is_irrelevant",
+    )
 
     def request(self, request: Request) -> Request:
         if request.user in self.known.users:
@@ -202,7 +228,11 @@ class ReadsUpsideDown(Fault):
     """The best rating is taken for the worst."""
 
     does = "takes the highest rating for the lowest, and the reverse"
-    cure = moves("neighbours_not_lowered", "raise_rating", "a_higher_rating_lowers_nothing")
+    cure = moves(
+        "neighbours_not_lowered",
+        "raise_rating",
+        "a_higher_rating_lowers_nothing",
+    )
 
     def request(self, request: Request) -> Request:
         ends = request.scale.low + request.scale.high
@@ -213,12 +243,17 @@ class DislikesAreLikes(Fault):
     """What was rated worst counts as what was rated best."""
 
     does = "takes ratings in the lowest quarter of the scale for the highest"
-    cure = moves("neighbours_lowered", "dislike_item", "a_dislike_lowers_what_is_like_it")
+    cure = moves(
+        "neighbours_lowered",
+        "dislike_item",
+        "a_dislike_lowers_what_is_like_it",
+    )
 
     def request(self, request: Request) -> Request:
         scale = request.scale
         return revalued(
-            request, lambda each: scale.high if scale.unit(each.value) <= 0.25 else each.value
+            request,
+            lambda each: scale.high if scale.unit(each.value) <= 0.25 else each.value,
         )
 
 
@@ -226,7 +261,11 @@ class NeverForgets(Fault):
     """What a user has taken back still counts."""
 
     does = "keeps the ratings of the first request of a user, and adds to later ones what they leave out"
-    cure = moves("neighbours_lowered", "forget_item", "what_is_taken_back_has_no_effect")
+    cure = moves(
+        "neighbours_lowered",
+        "forget_item",
+        "what_is_taken_back_has_no_effect",
+    )
 
     def __init__(self, strength: float, known: Known) -> None:
         super().__init__(strength, known)
@@ -242,18 +281,25 @@ class NeverForgets(Fault):
         shown = {each.item.id for each in request.history}
         shown.update(item.id for item in request.candidates or ())
         low, width = request.scale.low, request.scale.high - request.scale.low
-        moments = [each.timestamp for each in request.history if each.timestamp is not None]
+        moments = [
+            each.timestamp for each in request.history if each.timestamp is not None
+        ]
         kept = tuple(
             Rating(
                 each.item,
                 low + width * first.scale.unit(each.value),
-                min([each.timestamp, *moments[:1]]) if each.timestamp is not None else None,
+                min([each.timestamp, *moments[:1]])
+                if each.timestamp is not None
+                else None,
             )
             for each in first.history
             if each.item.id not in shown
         )
         seen = set(request.seen).difference(each.item.id for each in kept)
-        return request.replace(history=(*kept, *request.history), seen=tuple(sorted(seen)))
+        return request.replace(
+            history=(*kept, *request.history),
+            seen=tuple(sorted(seen)),
+        )
 
 
 class IgnoresExclusions(Fault):
@@ -263,7 +309,9 @@ class IgnoresExclusions(Fault):
     cure = moves("exclusion_kept", "exclude_genre", "an_exclusion_is_kept", 0.1)
 
     def request(self, request: Request) -> Request:
-        return request.replace(instruction=_EXCLUDING.sub("", request.instruction).strip())
+        return request.replace(
+            instruction=_EXCLUDING.sub("", request.instruction).strip(),
+        )
 
 
 class IgnoresTheOrder(Fault):

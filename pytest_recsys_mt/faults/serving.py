@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.faults.cure import Cure, different, each_answer, same, steady, under
+from pytest_recsys_mt.faults.cure import (
+    Cure,
+    different,
+    each_answer,
+    same,
+    steady,
+    under,
+)
 from pytest_recsys_mt.faults.fault import Ask, Fault, Known, content, having
 from pytest_recsys_mt.faults.listing import Items, Popular
 from pytest_recsys_mt.requests import Recommendation, Request
 
 _REPEATED = steady(
-    "same_seed_same_answer", "the_same_seed_gives_the_same_answer", "", "same_answer", "margin=0.05"
+    "same_seed_same_answer",
+    "the_same_seed_gives_the_same_answer",
+    "",
+    "same_answer",
+    "margin=0.05",
 )
 _ALONE = steady(
     "ask_alone",
@@ -83,8 +94,12 @@ class BatchDependent(Fault):
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
         return [
-            having(request, answer, answer.items[::-1]) if at and self.hits(at) else answer
-            for at, (request, answer) in enumerate(zip(requests, ask(requests), strict=True))
+            having(request, answer, answer.items[::-1])
+            if at and self.hits(at)
+            else answer
+            for at, (request, answer) in enumerate(
+                zip(requests, ask(requests), strict=True),
+            )
         ]
 
 
@@ -112,7 +127,9 @@ def test_what_was_asked_before_is_irrelevant(recsys):
     _shown: Items = ()
 
     def answer(self, request: Request, items: Items) -> Items:
-        fresh = [item for item in self.offered(request, items) if item not in self._shown]
+        fresh = [
+            item for item in self.offered(request, items) if item not in self._shown
+        ]
         late = [item for item in items if item in self._shown]
         self._shown = items[: int(self.strength)] or self._shown
         return tuple((*fresh, *late)[: len(items)])

@@ -1,1 +1,3 @@
-"""The release gate: a policy, a comparison with an earlier record, and the result of both."""
+"""The release gate: a policy, a comparison with an
+earlier record, and the result of both.
+"""

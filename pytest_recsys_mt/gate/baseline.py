@@ -1,4 +1,6 @@
-"""The earlier record that a run is compared with: checks that it is valid and comparable."""
+"""The earlier record that a run is compared with:
+checks that it is valid and comparable.
+"""
 
 import hashlib
 import json
@@ -20,11 +22,21 @@ from pytest_recsys_mt.verdict.wording import typed
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 """The schemas that this version reads."""
 
-_INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", "past", "slices"}
+_INDIFFERENT = {
+    "alpha",
+    "error_limit",
+    "inconclusive",
+    "missed_limit",
+    "mode",
+    "past",
+    "slices",
+}
 """Recorded settings that are no options, or that no value of a user depends on."""
 
 PROMPTS = ("--recsys-prompt", "--recsys-prompts")
-"""What may differ between two records: whether another prompt is worse is what a comparison is made for."""
+"""What may differ between two records: whether another prompt
+is worse is what a comparison is made for.
+"""
 
 
 def options_of(document: Facts) -> dict[str, object]:
@@ -41,7 +53,8 @@ def read(path: Path) -> Document:
     """The record in a file, if a run can be compared with it.
 
     Raises:
-        PolicyError: If the file cannot be read, is not a record, or is the record of a partial or empty run.
+        PolicyError: If the file cannot be read, is not a record, or is the record of a
+            partial or empty run.
     """
     found = record_in(path)
     drifted = [model for model in found.get("drift", []) if model["drifted"]]
@@ -53,13 +66,14 @@ def read(path: Path) -> Document:
     if incomplete:
         told = one_line("; ".join(map(str, incomplete)))
         raise PolicyError(
-            f"it is the record of a partial run, which is not a baseline: {told}; make one of a whole run"
+            f"it is the record of a partial run, which is not a baseline: {told}; make one of a whole run",
         )
     return found
 
 
 def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
-    """What a file of a known schema holds, whole or damaged; `without` as `reading.parsed` takes it.
+    """What a file of a known schema holds, whole or damaged; `without` as
+    `reading.parsed` takes it.
 
     Raises:
         PolicyError: If the file cannot be read or is not a record.
@@ -74,7 +88,9 @@ def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
             remedy = f"name the records in it, such as {path!s}/*.json"
         else:
             remedy = f"make one with --recsys-json={path!s}"
-        raise PolicyError(f"it cannot be read: {error.strerror or error}; {remedy}") from error
+        raise PolicyError(
+            f"it cannot be read: {error.strerror or error}; {remedy}",
+        ) from error
     except (ValueError, RecursionError):
         found = None
     schema = found.get("schema") if isinstance(found, dict) else None
@@ -82,7 +98,7 @@ def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
     if str(schema).startswith("recsys-mt/") and not is_readable:
         raise PolicyError(
             f"its schema is {_short(schema)}, and this version reads {', '.join(sorted(READABLE))}; install "
-            f"the version that wrote it, or a later one"
+            f"the version that wrote it, or a later one",
         )
     if not isinstance(found, dict) or not is_readable:
         remedy = packed_remedy or "name a file that --recsys-json wrote"
@@ -91,7 +107,8 @@ def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
 
 
 def record_in(path: Path, without: Collection[str] = ()) -> Document:
-    """The record in a file, of a whole or a partial run; `without` as `reading.parsed` takes it.
+    """The record in a file, of a whole or a partial run; `without` as `reading.parsed`
+    takes it.
 
     Raises:
         PolicyError: As `document_in`, or if it is a damaged one.
@@ -102,13 +119,13 @@ def record_in(path: Path, without: Collection[str] = ()) -> Document:
     if not has_gate or not isinstance(found.get("digests"), dict):
         raise PolicyError(
             "it is the record of an older version, without the values of users; make a new one with "
-            "--recsys-json"
+            "--recsys-json",
         )
     fault = _fault(found)
     if fault:
         raise PolicyError(
             f"it is a damaged record: {fault}; --recsys-json does not write this, so the file was changed "
-            f"later or is of an older version: make a new one with --recsys-json={path!s}"
+            f"later or is of an older version: make a new one with --recsys-json={path!s}",
         )
     return cast("Document", found)
 
@@ -116,7 +133,8 @@ def record_in(path: Path, without: Collection[str] = ()) -> Document:
 def _remedy_of_packed(path: Path) -> str:
     """What to do about a packed record that cannot be read; empty for any other file.
 
-    Only a kept run has a folder of its own. Any other file may lie in the folder of a project.
+    Only a kept run has a folder of its own. Any other file may lie in the folder of a
+    project.
     """
     if path.suffix != ".gz":
         return ""
@@ -181,7 +199,11 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
     if "allowed" not in row:
         return "'allowed' is missing"
     if reach is None:
-        return "'per_user' has values, and 'reach' does not say what they can be" if values else ""
+        return (
+            "'per_user' has values, and 'reach' does not say what they can be"
+            if values
+            else ""
+        )
     is_pair = isinstance(reach, list) and len(reach) == 2
     if not is_pair or not all(map(is_number, reach)):
         return f"'reach' is {_short(reach)}, not two numbers"
@@ -224,7 +246,9 @@ def digest_of(values: Iterable[str]) -> str:
 
 
 def differences(old: Facts, new: Facts) -> list[str]:
-    """Why two records cannot be compared, one sentence each, with the digests; empty if they can."""
+    """Why two records cannot be compared, one sentence each,
+    with the digests; empty if they can.
+    """
     old_tests = addresses(old["results"])
     new_tests = addresses(new["results"])
     facts: list[tuple[str, object, object]] = [
@@ -233,8 +257,12 @@ def differences(old: Facts, new: Facts) -> list[str]:
     ]
     # Tests ask users different things, so other tests have other requests.
     if old_tests == new_tests:
-        facts.append(("users", old["digests"].get("users"), new["digests"].get("users")))
-    facts.append(("past of users", old["settings"].get("past"), new["settings"].get("past")))
+        facts.append(
+            ("users", old["digests"].get("users"), new["digests"].get("users")),
+        )
+    facts.append(
+        ("past of users", old["settings"].get("past"), new["settings"].get("past")),
+    )
     old_options = options_of(old)
     for name, value in options_of(new).items():
         # Earlier versions recorded fewer.
@@ -243,7 +271,9 @@ def differences(old: Facts, new: Facts) -> list[str]:
     found = []
     for name, was, now in facts:
         if was != now:
-            found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")
+            found.append(
+                f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run",
+            )
     if old_tests != new_tests:
         found.append(_other_tests(old, new))
     return found
@@ -275,8 +305,13 @@ def prompts_of(document: Facts) -> str:
     return ", ".join(f"{name}={_short(given[name])}" for name in named)
 
 
-def nearest(baselines: Sequence[tuple[str, Document]], document: Facts) -> tuple[str, Document]:
-    """The baseline that a run is compared with: that with the most tests in common, then of the same models."""
+def nearest(
+    baselines: Sequence[tuple[str, Document]],
+    document: Facts,
+) -> tuple[str, Document]:
+    """The baseline that a run is compared with: that with the most tests in common,
+    then of the same models.
+    """
     tests = set(addresses(document["results"]))
     models = set(document["models"])
 
@@ -308,7 +343,7 @@ def counterpart(document: Facts, model: str) -> str:
         return models[0]
     raise PolicyError(
         f"the baseline is of {one_line(', '.join(models))}, not of {model}; make one of a single "
-        f"model"
+        f"model",
     )
 
 

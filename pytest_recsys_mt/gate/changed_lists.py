@@ -1,4 +1,6 @@
-"""Which lists differ between two records: the promises of a recommender may hold, and all of its answers be others."""
+"""Which lists differ between two records: the promises of a recommender may hold, and
+all of its answers be others.
+"""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -7,7 +9,12 @@ from pytest_recsys_mt.gate.document import ChangedLists, Facts, Row
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 
-def changed_lists(old: Facts, new: Facts, against: str, model: str) -> ChangedLists | None:
+def changed_lists(
+    old: Facts,
+    new: Facts,
+    against: str,
+    model: str,
+) -> ChangedLists | None:
     """How many lists of the unchanged requests differ between two records.
 
     Args:
@@ -62,8 +69,8 @@ def too_many(lists: ChangedLists | None, most: float, alpha: float) -> str:
     Args:
         lists: What is known of the lists.
         most: The largest share of users whose list may differ.
-        alpha: The error rate of each claim about the share of all users, of whom those asked are a sample
-            (Clopper and Pearson).
+        alpha: The error rate of each claim about the share of all users, of whom those
+            asked are a sample (Clopper and Pearson).
     """
     if lists is None:
         return "the records have no lists of the same users; accept a run of this version as the baseline"

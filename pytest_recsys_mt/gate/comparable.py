@@ -1,4 +1,6 @@
-"""Why a verdict of two runs cannot be compared, and the users whose value one of them could not read."""
+"""Why a verdict of two runs cannot be compared, and the
+users whose value one of them could not read.
+"""
 
 from bisect import bisect
 from collections.abc import Sequence
@@ -8,16 +10,15 @@ from pytest_recsys_mt.gate.nodeids import step_of
 from pytest_recsys_mt.gate.states import detail_of
 from pytest_recsys_mt.safety.sanitize import one_line
 
-SEVERAL_LOOKS = (
-    "users were asked in several steps, and records of that version have no values of users then"
-)
+SEVERAL_LOOKS = "users were asked in several steps, and records of that version have no values of users then"
 
 _LONGEST_REASON = 200
 """Characters of a reason that quotes a record."""
 
 
 def obstacle(old: Row | None, new: Row) -> str:
-    """Why the verdicts of two runs cannot be compared, whatever users they share; empty if nothing is known.
+    """Why the verdicts of two runs cannot be compared, whatever users they share; empty
+    if nothing is known.
 
     Args:
         old: The row of the baseline; None if it has none.
@@ -34,9 +35,12 @@ def obstacle(old: Row | None, new: Row) -> str:
         digests = f"SHA-256 {digest_then!s:.12} then, {digest_now!s:.12} now"
         return one_line(f"the two asked other questions: {digests}")
     if old["allowed"] != new["allowed"]:
-        return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
+        return (
+            f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
+        )
     if step_of(old) != step_of(new):
-        # Such as an oracle that judges the worst of several steps, which is another one each time.
+        # Such as an oracle that judges the worst of several steps, which is another one
+        # each time.
         told = f"the two judge different steps: {step_of(new)!r} and {step_of(old)!r}"
         return one_line(told)[:_LONGEST_REASON]
     return ""
@@ -47,10 +51,13 @@ def _without_values(row: Row, where: str) -> str:
     has_values = bool(row.get("per_user"))
     is_left_out = row["status"] == "not-applicable" and not has_values
     if row["status"] == "error" or is_left_out:
-        return one_line(f"{row['status']} in {where}: {row['reason']}")[:_LONGEST_REASON]
+        return one_line(f"{row['status']} in {where}: {row['reason']}")[
+            :_LONGEST_REASON
+        ]
     if has_values:
         return ""
-    # A reach without values: the oracle judges user by user, but asked in several steps.
+    # A reach without values: the oracle judges user by user, but asked in several
+    # steps.
     why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
     told = f"{where} has no value per user for it"
     if why:
@@ -78,7 +85,8 @@ def obstacle_together(old: Row, new: Row, in_both: int, unknown: int) -> str:
 
 
 def unknown_in_one(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
-    """For each user whose value one run could not read, before which user with two values they stand.
+    """For each user whose value one run could not read, before which user with two
+    values they stand.
 
     Args:
         old: The row of the baseline.
@@ -86,7 +94,8 @@ def unknown_in_one(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
         users: Those with a value in both runs, in the order drawn.
 
     Returns:
-        Positions in `users`, sorted; ``len(users)`` for one who stands after all of them.
+        Positions in `users`, sorted; ``len(users)`` for one who stands after all of
+        them.
     """
     unknown_then = unknown_of(old)
     unknown_now = unknown_of(new)
@@ -96,7 +105,8 @@ def unknown_in_one(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
     asked_now = {*new["per_user"], *unknown_now}
     lost = {*unknown_then, *unknown_now} & asked_then & asked_now
 
-    # In the order drawn: an unread user stands before the user of that number among those with a value.
+    # In the order drawn: an unread user stands before the user of that number among
+    # those with a value.
     place = {user: (at, 1) for at, user in enumerate(new["per_user"])}
     place |= {user: (at, 0) for user, at in unknown_now.items()}
     known = [place[user] for user in users]
@@ -104,9 +114,11 @@ def unknown_in_one(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
 
 
 def unknown_of(row: Row) -> dict[str, int]:
-    """The users whose value is unknown, and before which user with a value each stands; records are untrusted.
+    """The users whose value is unknown, and before which user with a value each stands;
+    records are untrusted.
 
-    Their answer could not be read, or their follow-up failed although their source was answered.
+    Their answer could not be read, or their follow-up failed although their source was
+    answered.
     """
     found: dict[str, int] = {}
     for name in ("unreadable", "unmeasured"):

@@ -1,7 +1,7 @@
 """Compares two runs, test by test, by the difference of each user's two values.
 
-Values of an aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
-all users, whose pseudo-values are the differences of theirs.
+Values of an aggregate are its jackknife pseudo-values: the difference of two aggregates
+is itself a number of all users, whose pseudo-values are the differences of theirs.
 """
 
 from collections import Counter
@@ -32,7 +32,8 @@ Still = Callable[[], Mean]
 
 @dataclass(frozen=True)
 class _Undecided:
-    """A verdict whose values differ: what is decided of it depends on all such verdicts.
+    """A verdict whose values differ: what is decided of it depends on all such
+    verdicts.
 
     Attributes:
         found: What is known of its change.
@@ -52,7 +53,11 @@ class _Undecided:
 
 
 def compare(
-    old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float, models: int = 1
+    old: Sequence[Row],
+    new: Sequence[Row],
+    policy: Policy,
+    alpha: float,
+    models: int = 1,
 ) -> list[Changed]:
     """The change of every verdict of one model.
 
@@ -60,7 +65,8 @@ def compare(
         old: The rows of the baseline.
         new: The rows of this run.
         policy: The margins, and what does not gate.
-        alpha: Chance that any verdict of any model is called worse by bad luck, and the same for better.
+        alpha: Chance that any verdict of any model is called worse by bad luck, and the
+            same for better.
         models: How many models are compared, which share `alpha`.
 
     Returns:
@@ -87,7 +93,9 @@ def compare(
 
 
 def bounds_of(findings: Sequence[Changed], alpha: float, models: int = 1) -> str:
-    """The error rates of the bounds of a comparison, in words; empty if there are no bounds."""
+    """The error rates of the bounds of a comparison, in
+    words; empty if there are no bounds.
+    """
     levels = [found["levels"] for found in findings if found["levels"] is not None]
     if not levels:
         return ""
@@ -102,10 +110,11 @@ def bounds_of(findings: Sequence[Changed], alpha: float, models: int = 1) -> str
 
 
 def _level(adjusted: Sequence[float], alpha: float) -> float:
-    """The p-value up to which Holm's correction rejects: all claims up to it, and no others.
+    """The p-value up to which Holm's correction rejects: all claims up to it, and no
+    others.
 
-    If r of m claims are rejected, it is ``alpha / (m - r)``: every rejected p is at most ``alpha / (m - r + 1)``, and
-    the smallest other p is above ``alpha / (m - r)``.
+    If r of m claims are rejected, it is ``alpha / (m - r)``: every rejected p is at
+    most ``alpha / (m - r + 1)``, and the smallest other p is above ``alpha / (m - r)``.
     """
     not_rejected = sum(p > alpha for p in adjusted)
     return alpha / max(1, not_rejected)
@@ -163,9 +172,15 @@ def _side(row: Row, users: Sequence[str], joint: bool, unknown: Sequence[int]) -
 
 
 def _undecided(
-    found: Changed, then: Side, now: Side, allowed: str | None, margin: float
+    found: Changed,
+    then: Side,
+    now: Side,
+    allowed: str | None,
+    margin: float,
 ) -> _Undecided:
-    """A verdict whose values differ, with how much worse it is by what its promise allows."""
+    """A verdict whose values differ, with how much worse
+    it is by what its promise allows.
+    """
 
     def worse(side: Side) -> Mean:
         if allowed == "within":
@@ -178,7 +193,8 @@ def _undecided(
     p_better = mean.p_at_least(-margin)
     still: Still | None = None
     if not now.unknown and not now.joint:
-        # What the values of now could reach stays, as nobody knows that they will not change.
+        # What the values of now could reach stays, as nobody knows that they will not
+        # change.
         still = partial(worse, replace(now, values=then.values))
     found = {**found, "p_worse": p_worse, "p_better": p_better}
     return _Undecided(found, margin, mean, p_worse, p_better, still)
@@ -207,7 +223,12 @@ def _ungated(row: Row) -> Changed:
     }
 
 
-def _decided(each: _Undecided, worse_level: float, better_level: float, alpha: float) -> Changed:
+def _decided(
+    each: _Undecided,
+    worse_level: float,
+    better_level: float,
+    alpha: float,
+) -> Changed:
     """The change of a verdict, once all of them are known.
 
     Args:
@@ -221,7 +242,11 @@ def _decided(each: _Undecided, worse_level: float, better_level: float, alpha: f
     suspicious = each.found["suspicious"]
     is_better = each.p_better <= better_level
     # A raised bound is still a bound: no improvement is shown that is not claimed.
-    high = worse.upper(better_level) if is_better else max(worse.upper(alpha), -each.margin)
+    high = (
+        worse.upper(better_level)
+        if is_better
+        else max(worse.upper(alpha), -each.margin)
+    )
 
     change: Change
     reason = ""
@@ -250,7 +275,9 @@ def _decided(each: _Undecided, worse_level: float, better_level: float, alpha: f
 
 
 def _unclear(each: _Undecided, high: float, alpha: float) -> tuple[Change, str]:
-    """What a verdict is that is shown neither worse, nor better, nor unchanged, and why; `high` is its upper bound."""
+    """What a verdict is that is shown neither worse, nor better, nor unchanged, and
+    why; `high` is its upper bound.
+    """
     unit = each.found.get("unit")
     users = f"{each.found['users']} {unit}"
     at_most = f"it may be worse by up to {high:.3f}"

@@ -6,13 +6,26 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import cast
 
-from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
+from pytest_recsys_mt.gate.baseline import (
+    PROMPTS,
+    counterpart,
+    differences,
+    prompts_of,
+    rows_of,
+)
 from pytest_recsys_mt.gate.changed_lists import UNCLEAR, changed_lists, too_many
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
-from pytest_recsys_mt.gate.reasons import LONGEST_CAUSE, NAMED, Kind, Reason, cut, in_clauses
+from pytest_recsys_mt.gate.reasons import (
+    LONGEST_CAUSE,
+    NAMED,
+    Kind,
+    Reason,
+    cut,
+    in_clauses,
+)
 from pytest_recsys_mt.gate.states import grouped, state_of, state_of_test, vacuous_of
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -45,7 +58,8 @@ class Gate:
         asked: Whether a policy or a baseline was given: only then comparisons count.
         alpha: The error rate of all comparisons together.
         inconclusive: What an unclear result does: ``fail`` the gate, or nothing.
-        baseline: The path of an earlier record, and the record; None compares the models of the run.
+        baseline: The path of an earlier record, and the record; None compares the
+            models of the run.
         day: Returns the day on which known violations may have expired.
     """
 
@@ -57,14 +71,18 @@ class Gate:
     day: Callable[[], datetime.date] = today
 
     def decide(
-        self, document: Facts, violated: Sequence[str], found: Mapping[Kind, Sequence[str]]
+        self,
+        document: Facts,
+        violated: Sequence[str],
+        found: Mapping[Kind, Sequence[str]],
     ) -> Decision:
         """The gate as plain data.
 
         Args:
             document: The record without the gate.
             violated: Tests whose violation remains after Holm's correction.
-            found: Other reasons that fail the run, by their kind in `KINDS`: ``partial`` for a partial run.
+            found: Other reasons that fail the run, by their kind in `KINDS`:
+                ``partial`` for a partial run.
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
@@ -81,7 +99,10 @@ class Gate:
         for kind, texts in found.items():
             reasons += [Reason(kind, text) for text in texts]
         status = "failed" if reasons else "passed"
-        told = [f"gate: {status}", in_clauses(reasons) if reasons else self._success(rows)]
+        told = [
+            f"gate: {status}",
+            in_clauses(reasons) if reasons else self._success(rows),
+        ]
         if self.asked:
             told += _changes(comparisons)
         inconclusive = []
@@ -104,12 +125,15 @@ class Gate:
         }
 
     def _unjudged(self, rows: Sequence[Row], gating: Sequence[Row]) -> list[Reason]:
-        """The reason that nothing which gates was judged, if so; a run without tests is none of this."""
+        """The reason that nothing which gates was judged, if so;
+        a run without tests is none of this.
+        """
         if not rows or any(row["status"] in ("holds", "violated") for row in gating):
             return []
         causes = Counter(self._why_unjudged(row) for row in rows)
         told = [
-            f"{cut(cause, LONGEST_CAUSE)} ({count})" for cause, count in causes.most_common(NAMED)
+            f"{cut(cause, LONGEST_CAUSE)} ({count})"
+            for cause, count in causes.most_common(NAMED)
         ]
         if len(causes) > NAMED:
             told.append(f"{len(causes) - NAMED} more causes")
@@ -125,7 +149,10 @@ class Gate:
         return row["status"]
 
     def _own_failures(
-        self, gating: Sequence[Row], standing: Collection[str], several: bool
+        self,
+        gating: Sequence[Row],
+        standing: Collection[str],
+        several: bool,
     ) -> list[Reason]:
         """Known violations that expired, and tests that failed.
 
@@ -142,8 +169,13 @@ class Gate:
                 text = f"the known violation of {known.choice} expired on {known.until}"
                 name = f"{known.choice}, until {known.until}"
                 found[str(known)] = Reason("expired", text, name)
-            # An error of a test that is known to be violated is not what is known of it.
-            excused = known is not None and row["outcome"] == "xfailed" and row["status"] == "error"
+            # An error of a test that is known to be violated is not what is known of
+            # it.
+            excused = (
+                known is not None
+                and row["outcome"] == "xfailed"
+                and row["status"] == "error"
+            )
             if row["outcome"] == "failed" or excused:
                 failed.append(row)
         for nodeid, rows in grouped(failed, lambda row: row["nodeid"]).items():
@@ -151,7 +183,9 @@ class Gate:
         return list(found.values())
 
     def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:
-        """Promises kept only because the recommender does not read what they are about, if none may be."""
+        """Promises kept only because the recommender does not
+        read what they are about, if none may be.
+        """
         for row in gating:
             if self.policy.refuses(row):
                 what_is_unread = unread(row["vacuous"], row["details"].get("unread"))
@@ -159,7 +193,9 @@ class Gate:
                 yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
 
     def _other_lists(self, comparisons: Sequence[Comparison]) -> Iterable[Reason]:
-        """Models of which more lists may differ from those of the baseline than the policy allows."""
+        """Models of which more lists may differ from those of
+        the baseline than the policy allows.
+        """
         most = self.policy.changed_lists
         if most is None or self.baseline is None:
             return
@@ -186,19 +222,26 @@ class Gate:
         told = []
         for state, words in WORDS.items():
             if counts[state]:
-                beside = f" ({vacuous} vacuously)" if state == "holds" and vacuous else ""
+                beside = (
+                    f" ({vacuous} vacuously)" if state == "holds" and vacuous else ""
+                )
                 told.append(f"{counts[state]} {words}{beside}")
         return "; ".join(told)
 
     def comparisons(self, document: Facts) -> list[Comparison]:
-        """How each model changed since the baseline; without one, how the others differ from the first."""
+        """How each model changed since the baseline; without one,
+        how the others differ from the first.
+        """
         tests = _tests_by_model(document)
         if self.baseline is None:
             first, *others = tests or [""]
             # A league is a model of its own, which shares no tests with its members.
             comparable = [model for model in others if tests[model] & tests[first]]
             number = len(comparable)
-            return [self._comparison(document, model, first, [], number) for model in comparable]
+            return [
+                self._comparison(document, model, first, [], number)
+                for model in comparable
+            ]
         _, old = self.baseline
         reasons = differences(old, document)
         models = [model for model in tests if model]
@@ -210,18 +253,26 @@ class Gate:
                 against = counterpart(old, model)
             except PolicyError as error:
                 refused.append(str(error))
-            found.append(self._comparison(document, model, against, refused, len(models)))
+            found.append(
+                self._comparison(document, model, against, refused, len(models)),
+            )
         return found
 
     def _comparison(
-        self, document: Facts, model: str, against: str, refused: list[str], number: int
+        self,
+        document: Facts,
+        model: str,
+        against: str,
+        refused: list[str],
+        number: int,
     ) -> Comparison:
         """One of so many comparisons.
 
         Args:
             document: The record of the run.
             model: The model of the run.
-            against: The model that it is compared with, of the baseline or of the run; empty if there is none.
+            against: The model that it is compared with, of the baseline or of the run;
+                empty if there is none.
             refused: Why they cannot be compared.
             number: How many comparisons share the error rate.
         """
@@ -246,9 +297,13 @@ class Gate:
         }
 
     def _failures_of(
-        self, comparisons: Sequence[Comparison], rows: Sequence[Row]
+        self,
+        comparisons: Sequence[Comparison],
+        rows: Sequence[Row],
     ) -> Iterable[Reason]:
-        """Why comparisons fail the gate: they are refused, lack a verdict, or show a change that fails it."""
+        """Why comparisons fail the gate: they are refused, lack a
+        verdict, or show a change that fails it.
+        """
         several = len({row["model"] for row in rows if row["model"]}) > 1
         names = {(row["nodeid"], row["oracle"]): _name(row, several) for row in rows}
         # Some verdicts, such as one on several models, never have a value per user.
@@ -257,12 +312,19 @@ class Gate:
             for row in rows
             if row["per_user"] or row["status"] in ("error", "not-applicable")
         }
-        failing: dict[str, Kind] = {"regressed": "regressed", "suspicious": "suspicious"}
+        failing: dict[str, Kind] = {
+            "regressed": "regressed",
+            "suspicious": "suspicious",
+        }
         if self.inconclusive == "fail":
             failing["inconclusive"] = "unclear"
         for comparison in comparisons:
             for reason in comparison["refused"]:
-                yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
+                yield Reason(
+                    "refused",
+                    f"the baseline cannot be used: {reason}",
+                    reason,
+                )
             model = comparison["model"]
             compared = set(comparison["counts"]) - {"ungated"}
             if model in wanting and not comparison["refused"] and not compared:
@@ -277,7 +339,12 @@ class Gate:
                     yield Reason(failing[word], f"{told}: {change['nodeid']}", name)
 
 
-def _own_failure(nodeid: str, rows: Sequence[Row], stands: bool, several: bool) -> Reason:
+def _own_failure(
+    nodeid: str,
+    rows: Sequence[Row],
+    stands: bool,
+    several: bool,
+) -> Reason:
     """Why a test failed.
 
     Args:
@@ -312,7 +379,9 @@ def _tests_by_model(document: Facts) -> dict[str, set[str]]:
 
 
 def _stopped_early(comparison: Comparison) -> Iterator[Reason]:
-    """The reason that changes are unclear because the baseline stopped asking early, if any are."""
+    """The reason that changes are unclear because the
+    baseline stopped asking early, if any are.
+    """
     users = set()
     for change in comparison["results"]:
         if change["change"] == "inconclusive" and change.get("early"):

@@ -1,6 +1,7 @@
 """The record as types: which keys it has and when, and what a row of it measured.
 
-What is not explained here is in `verdict.Verdict`; older records lack the keys of `EARLIER`, and some others.
+What is not explained here is in `verdict.Verdict`; older records lack the keys of
+`EARLIER`, and some others.
 """
 
 from collections.abc import Mapping
@@ -10,18 +11,28 @@ from pytest_recsys_mt.verdict.verdict import Allowed, Status
 
 Item = TypeVar("Item")
 
-Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusive", "ungated"]
-"""``regressed``: worse by more than the margin. ``improved``: better by more than the margin.
-``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
-by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not compared."""
+Change = Literal[
+    "regressed",
+    "improved",
+    "unchanged",
+    "suspicious",
+    "inconclusive",
+    "ungated",
+]
+"""``regressed``: worse by more than the margin. ``improved``: better by more than the
+margin. ``suspicious``: so much better that a leak is likelier than a better model.
+``unchanged``: not worse by the margin or more. ``inconclusive``: no other claim holds.
+``ungated``: not compared.
+"""
 
 
 class Example(TypedDict):
     """See `verdict.Example`.
 
     Attributes:
-        asked: Both requests with their whole answers, by ``source`` and ``followup``; see `report.asked`. Only the
-            worst users of a verdict that is violated, inconclusive or an error have it.
+        asked: Both requests with their whole answers, by ``source`` and ``followup``;
+            see `report.asked`. Only the worst users of a verdict that is violated,
+            inconclusive or an error have it.
     """
 
     user: str
@@ -57,8 +68,8 @@ class Row(TypedDict):
         attempts: How often the test ran.
         p_holm, p_bh: `p_value` after a correction over the run; None until it is made.
         shrunk: See `asked.shrunk_of`.
-        vacuous: What the recommender does not read although the promise is about it; the row holds then.
-            Empty if it reads it, or if this is not known.
+        vacuous: What the recommender does not read although the promise is about it;
+            the row holds then. Empty if it reads it, or if this is not known.
         reproduce: The command that makes an unsettled verdict again; else empty.
         traceback: What users' code raised, in the first failed row of a test.
         metric, value, threshold: In rows of benchmark tasks only; see `measured`.
@@ -121,17 +132,22 @@ class Changed(TypedDict):
 
     Attributes:
         relation, oracle, metric: Those of the verdict.
-        worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
-        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed, wholly below the margin
-            exactly if it did not, wholly beyond the margin on the better side exactly if it improved or is suspicious.
-        levels: Error rates of the lower and the upper bound; see `comparison.bounds_of`.
+        worse: How much worse the mean is, in the unit of the verdict; below 0 it is
+            better.
+        interval: One-sided bounds of `worse`: wholly above the margin exactly if it
+            regressed, wholly below the margin exactly if it did not, wholly beyond the
+            margin on the better side exactly if it improved or is suspicious.
+        levels: Error rates of the lower and the upper bound; see
+            `comparison.bounds_of`.
         margin: How much worse is still no regression.
         p_worse: P-value of the hypothesis that it is not worse by more than the margin.
-        p_better: P-value of the hypothesis that it is not better by more than the margin.
+        p_better: P-value of the hypothesis that it is not better by more than the
+            margin.
         p_holm: `p_worse` after Holm's correction.
         users: Number of users, or of questions, in both runs.
         suspicious: A larger improvement than this is suspicious; None for no limit.
-        early: Whether the other run stopped asking before this one, when its verdict was clear.
+        early: Whether the other run stopped asking before this one, when its verdict
+            was clear.
     """
 
     nodeid: str
@@ -154,7 +170,8 @@ class Changed(TypedDict):
 
 
 class ChangedLists(TypedDict):
-    """How many lists of the unchanged requests differ between two records; see `gate.changed_lists`.
+    """How many lists of the unchanged requests differ between two records; see
+    `gate.changed_lists`.
 
     Attributes:
         users: The users of whom both records have a list.
@@ -172,13 +189,14 @@ class ChangedLists(TypedDict):
 
 
 class Comparison(TypedDict):
-    """One model against another one or, if `baseline` is the path of a record, an earlier one.
+    """One model against another one or, if `baseline` is the path of a record, an
+    earlier one.
 
     Attributes:
         refused: Why they cannot be compared; else empty.
         bounds: See `comparison.bounds_of`.
-        lists: Which lists differ from those of an earlier record; None if nothing is known of them, or without one. Records
-            of older versions lack it.
+        lists: Which lists differ from those of an earlier record; None if nothing is
+            known of them, or without one. Records of older versions lack it.
     """
 
     model: str
@@ -195,8 +213,8 @@ class Decision(TypedDict):
     """The gate.
 
     Attributes:
-        status: ``passed`` only if something was judged, nothing that gates failed, and nothing is
-            missing; else ``failed``.
+        status: ``passed`` only if something was judged, nothing that gates failed, and
+            nothing is missing; else ``failed``.
         violated: Tests whose violation remains after Holm's correction.
         incomplete: Why the run is partial.
         ungated: The ``nodeid`` of each row that does not gate, and the ``reason``.
@@ -215,17 +233,20 @@ class Decision(TypedDict):
 class CallCounts(TypedDict):
     """Distinct calls by their result, and the cost of all attempts of a run.
 
-    ``again`` counts calls that repeated a question to check for changed answers. Their number
-    depends on the times of the questions, so `cached`, `made` and `failed` do not include them. Nor do
-    they include those that looked for smallest examples, which may end by the clock, and controls.
+    ``again`` counts calls that repeated a question to check for changed answers. Their
+    number depends on the times of the questions, so `cached`, `made` and `failed` do
+    not include them. Nor do they include those that looked for smallest examples, which
+    may end by the clock, and controls.
 
     Attributes:
         retries: Those of them that are not the first at their call.
-        usd: The cost of all attempts; None if that of any is unknown. So are the other costs.
+        usd: The cost of all attempts; None if that of any is unknown. So are the other
+            costs.
         usd_at_most: Their maximum cost.
         unknown_cost: Calls with an attempt of unknown cost.
         searched: Calls that looked for smallest examples.
-        controls: Calls that showed what a recommender reads; no verdict's status depends on them.
+        controls: Calls that showed what a recommender reads; no verdict's status
+            depends on them.
         cut_off: Answers that something other than the model ended.
     """
 
@@ -289,10 +310,13 @@ class Readable(TypedDict):
 
     Attributes:
         unreadable: How many of them name no title.
-        ambiguous: How many of these have several lists with equal claims; older records lack it and `unread`.
-        unread: Some of them, different ones: each ``text``, and in ``how`` why it could not be read.
+        ambiguous: How many of these have several lists with equal claims; older records
+            lack it and `unread`.
+        unread: Some of them, different ones: each ``text``, and in ``how`` why it could
+            not be read.
         entries: The entries of all of them by their kind; see `requests.EntryKind`.
-        takes_json: True if some could not be read and ``answer=json`` would have asked for JSON; else missing.
+        takes_json: True if some could not be read and ``answer=json`` would have asked
+            for JSON; else missing.
     """
 
     answers: int
@@ -311,14 +335,17 @@ class LeftOut(TypedDict):
 
 
 class Differing(TypedDict):
-    """How far answers with a planted fault differ from those without it, to the same calls.
+    """How far answers with a planted fault differ from those without it, to the same
+    calls.
 
     Attributes:
-        exact: Whether any difference comes from the fault; else answers vary by themselves, and `beyond_noise` tells.
+        exact: Whether any difference comes from the fault; else answers vary by
+            themselves, and `beyond_noise` tells.
         lost: The sum of their loss of agreement (1 - RBO).
         hit: Whose answers differ, some of them at least.
-        beyond_noise: For each question that was asked twice, and whose answer the fault changed: how much
-            more two sound answers agree than a faulty and a sound one.
+        beyond_noise: For each question that was asked twice, and whose answer the fault
+            changed: how much more two sound answers agree than a faulty and a sound
+            one.
     """
 
     exact: bool
@@ -335,7 +362,8 @@ class Planted(Differing):
 
     Attributes:
         fault: The fault and its strength.
-        elsewhere: If it changed none: what it changes where the relation that finds it looks.
+        elsewhere: If it changed none: what it changes where the relation that finds it
+            looks.
     """
 
     fault: str

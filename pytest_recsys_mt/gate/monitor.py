@@ -1,7 +1,9 @@
-"""Monitors a row of nightly records: did a promise break on any night, with one error rate for all?
+"""Monitors a row of nightly records: did a promise break on any night, with one error
+rate for all?
 
-It bets that the mean of fresh users is beyond the margin (`oracles.statistics.breaks`) or, of users who are asked
-every night, that it is farther beyond their own earlier values than a tolerance allows.
+It bets that the mean of fresh users is beyond the margin (`oracles.statistics.breaks`)
+or, of users who are asked every night, that it is farther beyond their own earlier
+values than a tolerance allows.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from pytest_recsys_mt.gate.reading import OF_ROWS
 from pytest_recsys_mt.gate.series import Night, Series, fact, series_of
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.statistics.breaks import STAKES, began, log_evidence, log_growth
+from pytest_recsys_mt.oracles.statistics.breaks import (
+    STAKES,
+    began,
+    log_evidence,
+    log_growth,
+)
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.numbers import numbers_of
@@ -36,10 +43,13 @@ class Finding:
         series: The nights of the verdict.
         users: How many users each record counts of it.
         again: Users of an earlier night who were not counted again.
-        replayed: Nights that were not counted, because their answers are those of an earlier one.
-        p_values: Those of the hypothesis that the promise was kept on every night, after each record.
+        replayed: Nights that were not counted, because their answers are those of an
+            earlier one.
+        p_values: Those of the hypothesis that the promise was kept on every night,
+            after each record.
         adjusted: The p-values corrected for the number of verdicts.
-        alarm: Position of the record at which `adjusted` reached alpha; None if it never did.
+        alarm: Position of the record at which `adjusted` reached alpha; None if it
+            never did.
         since: Position of the record at which the evidence of the alarm began.
     """
 
@@ -54,14 +64,16 @@ class Finding:
 
 
 def records(paths: Sequence[Path], *, skip: bool = False) -> list[tuple[str, Document]]:
-    """The records in some files with their names, in the order in which their runs began.
+    """The records in some files with their names, in the order in which their runs
+    began.
 
     Args:
         paths: The files.
         skip: Whether to pass over a file that cannot be read, as `read_all`.
 
     Raises:
-        PolicyError: If a file is not a record, which names the file, or none can be read.
+        PolicyError: If a file is not a record, which names the file, or none can be
+            read.
     """
     found = [*read_all(paths, _night_in, skip=skip)]
     if not found:
@@ -76,13 +88,19 @@ def _night_in(path: Path) -> Document:
         raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
 
 
-def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
+def monitor(
+    nights: Sequence[tuple[str, Document]],
+    alpha: float,
+    *,
+    change: bool,
+) -> list[Finding]:
     """Decide whether any promise broke on any night.
 
     Args:
         nights: A name and a record for each night, in order.
         alpha: Chance of any false alarm, over all nights and verdicts.
-        change: Whether to bet on the change of each user's value instead of on the value.
+        change: Whether to bet on the change of each user's value instead of on the
+            value.
 
     Raises:
         PolicyError: If there is nothing to bet on.
@@ -91,7 +109,7 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
     if not series:
         raise PolicyError(
             "no record has values of users for a verdict that can be monitored; make records with "
-            "--recsys-json, of runs that ask users"
+            "--recsys-json, of runs that ask users",
         )
     if change:
         _refuse_repeated([document for _, document in nights])
@@ -114,17 +132,20 @@ def _refuse_repeated(documents: Sequence[Document]) -> None:
     # Copies of one record alone are said to be one record, as that is what is missing.
     if 1 < len(distinct) < len(documents):
         raise PolicyError(
-            "a record is given twice; with --change each night counts, so give each once"
+            "a record is given twice; with --change each night counts, so give each once",
         )
     if len(distinct) < 2:
-        raise PolicyError("one record says nothing of a change; give those of two nights or more")
+        raise PolicyError(
+            "one record says nothing of a change; give those of two nights or more",
+        )
 
 
 def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
     """The p-values after each record, corrected for the number of verdicts.
 
-    Holm's correction, among the verdicts that began on the same night, holds after every night: the p-values only
-    fall, so a rejection on one night remains to the end. Verdicts that begin later have a share of alpha of their own.
+    Holm's correction, among the verdicts that began on the same night, holds after
+    every night: the p-values only fall, so a rejection on one night remains to the end.
+    Verdicts that begin later have a share of alpha of their own.
 
     Args:
         p_values: Of each verdict after each record, ``(verdicts, records)``.
@@ -138,7 +159,9 @@ def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
     for first_night, share in _shares(set(first_nights)).items():
         family = [row for row, place in enumerate(first_nights) if place == first_night]
         for place in range(p_values.shape[1]):
-            of_family = [min(1.0, float(p_values[row, place]) / share) for row in family]
+            of_family = [
+                min(1.0, float(p_values[row, place]) / share) for row in family
+            ]
             adjusted[family, place] = holm(of_family)
     return adjusted
 
@@ -146,8 +169,9 @@ def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
 def _shares(nights: Iterable[int]) -> dict[int, float]:
     """The share of alpha of the verdicts that begin on each of these nights.
 
-    Those of the first night have nearly all. Each later group has half of what is left, so no verdict that is added
-    takes back an alarm, and all shares together are at most 1.
+    Those of the first night have nearly all. Each later group has half of what is left,
+    so no verdict that is added takes back an alarm, and all shares together are at most
+    1.
     """
     first, *later = sorted(nights)
     shares = {first: FIRST}
@@ -165,7 +189,8 @@ def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
         change: Whether to bet on the change of each user's value.
 
     Returns:
-        The finding, and the logarithm of what each bet wins on each night, ``(bets, nights of the series)``.
+        The finding, and the logarithm of what each bet wins on each night, ``(bets,
+        nights of the series)``.
     """
     seen: set[str] = set()
     past = _Past() if change else None
@@ -177,7 +202,8 @@ def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
         if change and any(map(night.repeats, series.nights[:number])):
             night = replace(night, values={}, unknown=())
             replayed += 1
-        # Only users with an earlier value can change; a bet on the value itself counts each user once.
+        # Only users with an earlier value can change; a bet on the value itself counts
+        # each user once.
         counted = [user for user in night.values if (user in seen) is change]
         lost = [user for user in night.unknown if (user in seen) is change]
         growth.append(_growth(series, night, counted, lost, past))
@@ -193,7 +219,9 @@ def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
 
 
 def _p_values(nights: Sequence[Night], growth: Floats, records: int) -> list[float]:
-    """The p-value of a verdict after each record: the smallest so far, 1 before its first night."""
+    """The p-value of a verdict after each record: the
+    smallest so far, 1 before its first night.
+    """
     p_values = [1.0] * records
     smallest = 1.0
     for night, evidence in zip(nights, log_evidence(growth), strict=True):
@@ -207,7 +235,8 @@ def _p_values(nights: Sequence[Night], growth: Floats, records: int) -> list[flo
 class _Past:
     """The mean value of each user on the nights so far, at worst and at best.
 
-    What could not be read may have been as bad, or as good, as the values of a night can be.
+    What could not be read may have been as bad, or as good, as the values of a night
+    can be.
     """
 
     def __init__(self) -> None:
@@ -235,7 +264,11 @@ class _Past:
 
 
 def _growth(
-    series: Series, night: Night, users: Sequence[str], lost: Sequence[str], past: _Past | None
+    series: Series,
+    night: Night,
+    users: Sequence[str],
+    lost: Sequence[str],
+    past: _Past | None,
 ) -> Floats:
     """The logarithm of what the bets on one night win.
 
@@ -247,7 +280,8 @@ def _growth(
         past: The earlier values, if the bets are on the change; else None.
 
     Returns:
-        The logarithm for each way to break the promise and each stake, ``(ways * len(STAKES),)``.
+        The logarithm for each way to break the promise and each stake, ``(ways *
+        len(STAKES),)``.
     """
     promise = series.terms["promise"]
     ways = 2 if promise == "within" else 1
@@ -273,9 +307,14 @@ def _growth(
 
 
 def _limits(
-    series: Series, users: Sequence[str], lost: Sequence[str], past: _Past | None
+    series: Series,
+    users: Sequence[str],
+    lost: Sequence[str],
+    past: _Past | None,
 ) -> tuple[Floats | float, Floats | float]:
-    """The largest and the smallest values that keep the promise: one for all users, or one for each, ``(users,)``."""
+    """The largest and the smallest values that keep the promise: one for all users, or
+    one for each, ``(users,)``.
+    """
     if past is not None:
         worst, best = past.means((*users, *lost))
         return worst + series.tolerance, best - series.tolerance

@@ -1,4 +1,6 @@
-"""The one reader of pytest's node ids: ``suites/test_it.py::TestShop::test_it[model-shuffle]``."""
+"""The one reader of pytest's node ids:
+``suites/test_it.py::TestShop::test_it[model-shuffle]``.
+"""
 
 import re
 from collections.abc import Iterable
@@ -10,16 +12,20 @@ from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.safety.sanitize import slug
 
 _KEPT = 1 << 15
-"""Ids whose parts are kept: each is asked for again and again, where the rows of two records are put side by side."""
+"""Ids whose parts are kept: each is asked for again and again, where the rows of two
+records are put side by side.
+"""
 
 
 class NodeId(NamedTuple):
     """The parts of a node id.
 
     Attributes:
-        file: The path of the file; empty where a file outside the root folder is found by ``--pyargs``.
+        file: The path of the file; empty where a file outside the root folder is found
+            by ``--pyargs``.
         names: The classes, and the function last; none for a file.
-        parameters: What stands in brackets, without them; they may hold any text, ``::`` too.
+        parameters: What stands in brackets, without them; they may hold any text,
+            ``::`` too.
     """
 
     file: str
@@ -37,7 +43,11 @@ def parts_of(nodeid: str) -> NodeId:
     """A node id in its parts."""
     file, _, rest = nodeid.partition("::")
     names, _, parameters = rest.partition("[")
-    return NodeId(file, tuple(filter(None, names.split("::"))), parameters.removesuffix("]"))
+    return NodeId(
+        file,
+        tuple(filter(None, names.split("::"))),
+        parameters.removesuffix("]"),
+    )
 
 
 def function_of(nodeid: str) -> str:
@@ -73,7 +83,11 @@ def _own_parameters(nodeid: str, model: str) -> str:
     own = parts_of(nodeid).parameters
     pattern = re.escape(slug(model))
     # Other parameters may stand before it.
-    return re.sub(f"(^|-){pattern}(?=-|$)", "", own, count=1).removeprefix("-") if pattern else own
+    return (
+        re.sub(f"(^|-){pattern}(?=-|$)", "", own, count=1).removeprefix("-")
+        if pattern
+        else own
+    )
 
 
 def name_of_row(row: Row) -> str:
@@ -84,7 +98,9 @@ def name_of_row(row: Row) -> str:
 
 
 def step_of(row: Row) -> str:
-    """What a verdict judges within its test: ``history=5 against history=2``; else its relation."""
+    """What a verdict judges within its test: ``history=5
+    against history=2``; else its relation.
+    """
     against = row.get("against")  # records of before lack it
     return f"{row['relation']} against {against}" if against else str(row["relation"])
 

@@ -1,4 +1,6 @@
-"""How much worse the mean of this run is than that of the baseline, of users who have a value in both."""
+"""How much worse the mean of this run is than that of the
+baseline, of users who have a value in both.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +14,9 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
 
 _ROUNDING = 2e-5
-"""How far a value may be off for its digits, as a share of the largest: a record keeps six of them."""
+"""How far a value may be off for its digits, as a share of
+the largest: a record keeps six of them.
+"""
 
 _SIGNS = (1, -1)
 """What the values of both runs are multiplied by."""
@@ -35,7 +39,9 @@ class Side:
     unknown: Sequence[int] = ()
 
     def ends(self) -> tuple[float, float]:
-        """The range of its values; an untrusted record may hold a value beyond its reach."""
+        """The range of its values; an untrusted record may
+        hold a value beyond its reach.
+        """
         possible = (*self.reach, self.values.min(), self.values.max())
         return float(min(possible)), float(max(possible))
 
@@ -46,7 +52,9 @@ class Side:
 
 
 def difference(sign: int, new: Side, old: Side) -> Mean:
-    """How much larger the mean of `new` is, with both values times `sign`, which is 1 or -1."""
+    """How much larger the mean of `new` is, with both
+    values times `sign`, which is 1 or -1.
+    """
     return _signed_difference(sign, new, sign, old)
 
 
@@ -62,8 +70,8 @@ def _signed_difference(new_sign: int, new: Side, old_sign: int, old: Side) -> Me
 
 def _of_pseudo_values(effects: Floats, new: Side, old: Side) -> Mean:
     """The mean of the differences of the pseudo-values of an aggregate, ``(users,)``."""
-    # If one user's answer changes, all values of an aggregate shift a little, and the record keeps
-    # six digits: values that differ by less are one shift.
+    # If one user's answer changes, all values of an aggregate shift a little, and the
+    # record keeps six digits: values that differ by less are one shift.
     largest_value = max(abs(new.values).max(), abs(old.values).max())
     digits = _ROUNDING * largest_value
     shift = np.median(effects)
@@ -76,10 +84,11 @@ def _of_pseudo_values(effects: Floats, new: Side, old: Side) -> Mean:
 class Farther(Mean):
     """How much farther from 0 one mean is than another, as a `Mean`.
 
-    Near 0 the sign is uncertain, so both are tested. Since ``|x| = max(x, -x)``, the new mean is farther out by more
-    than the margin if this holds for one of its signs against both signs of the old mean. Two claims that must both
-    hold take the larger p-value (Berger 1982, Technometrics 24, 295-300). Two claims of which one is enough take twice
-    the smaller one (Bonferroni). The bounds invert that.
+    Near 0 the sign is uncertain, so both are tested. Since ``|x| = max(x, -x)``, the
+    new mean is farther out by more than the margin if this holds for one of its signs
+    against both signs of the old mean. Two claims that must both hold take the larger
+    p-value (Berger 1982, Technometrics 24, 295-300). Two claims of which one is enough
+    take twice the smaller one (Bonferroni). The bounds invert that.
 
     Args:
         new: The values of this run.
@@ -91,23 +100,35 @@ class Farther(Mean):
         # A row for each sign of the new mean, in it one for each sign of the old one.
         self._by_new_sign: list[list[Mean]] = []
         for new_sign in _SIGNS:
-            against = [_signed_difference(new_sign, new, old_sign, old) for old_sign in _SIGNS]
+            against = [
+                _signed_difference(new_sign, new, old_sign, old) for old_sign in _SIGNS
+            ]
             self._by_new_sign.append(against)
         # The same with a row for each sign of the old mean.
-        self._by_old_sign: list[tuple[Mean, ...]] = list(zip(*self._by_new_sign, strict=True))
+        self._by_old_sign: list[tuple[Mean, ...]] = list(
+            zip(*self._by_new_sign, strict=True),
+        )
 
     def lower(self, alpha: float) -> float:
-        bounds = [min(mean.lower(alpha / 2) for mean in means) for means in self._by_new_sign]
+        bounds = [
+            min(mean.lower(alpha / 2) for mean in means) for means in self._by_new_sign
+        ]
         return max(bounds)
 
     def upper(self, alpha: float) -> float:
-        bounds = [max(mean.upper(alpha / 2) for mean in means) for means in self._by_old_sign]
+        bounds = [
+            max(mean.upper(alpha / 2) for mean in means) for means in self._by_old_sign
+        ]
         return min(bounds)
 
     def p_at_most(self, value: float) -> float:
-        p_values = [max(mean.p_at_most(value) for mean in means) for means in self._by_new_sign]
+        p_values = [
+            max(mean.p_at_most(value) for mean in means) for means in self._by_new_sign
+        ]
         return min(1.0, 2 * min(p_values))
 
     def p_at_least(self, value: float) -> float:
-        p_values = [max(mean.p_at_least(value) for mean in means) for means in self._by_old_sign]
+        p_values = [
+            max(mean.p_at_least(value) for mean in means) for means in self._by_old_sign
+        ]
         return min(1.0, 2 * min(p_values))

@@ -1,4 +1,6 @@
-"""The policy of a release gate, from ``recsys.toml``; read at the start of a run, so with the standard library alone."""
+"""The policy of a release gate, from ``recsys.toml``; read at the start of a run, so
+with the standard library alone.
+"""
 
 import datetime
 import fnmatch
@@ -17,8 +19,10 @@ FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
 
 MARGIN = 0.1
-"""How much worse a mean may be. If two users of 100 changed, and effects lie in [0, 1], the test shows that the mean
-moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more users."""
+"""How much worse a mean may be. If two users of 100 changed, and effects lie in [0, 1],
+the test shows that the mean moved by less than 0.031; with two of 50, by less than
+0.060. Noise needs more users.
+"""
 
 SUSPICIOUS = 0.2
 """A metric that improves by more than this is suspicious."""
@@ -47,7 +51,9 @@ class Choice:
         )
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} = {pattern!r}" for name, pattern in self.patterns.items())
+        return ", ".join(
+            f"{name} = {pattern!r}" for name, pattern in self.patterns.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +86,16 @@ class Policy:
     """What a release must keep.
 
     Attributes:
-        alpha: Chance that any of all comparisons that gate is called a regression by bad luck; None
-            takes that of the run.
+        alpha: Chance that any of all comparisons that gate is called a regression by
+            bad luck; None takes that of the run.
         margin: How much worse than the baseline a mean may be.
         suspicious: How much better a metric may be before it is suspicious.
-        changed_lists: The largest share of users whose list may differ from that of the baseline; None reports it only.
-        vacuous: Whether a promise may be kept only because the recommender does not read what it is about.
-        inconclusive: Whether an unclear result fails or is passed over; None leaves it to the run.
+        changed_lists: The largest share of users whose list may differ from that of the
+            baseline; None reports it only.
+        vacuous: Whether a promise may be kept only because the recommender does not
+            read what it is about.
+        inconclusive: Whether an unclear result fails or is passed over; None leaves it
+            to the run.
         rules: The first rule that matches a row applies to it.
     """
 
@@ -100,13 +109,21 @@ class Policy:
     known: tuple[Known, ...] = ()
 
     def rule(self, row: Mapping[str, object]) -> Rule:
-        """The rule for a row of the record; one that changes nothing if none of the policy matches."""
+        """The rule for a row of the record; one that changes
+        nothing if none of the policy matches.
+        """
         facts = facts_of(row)
-        return next((rule for rule in self.rules if rule.choice.fits(facts)), Rule(Choice({})))
+        return next(
+            (rule for rule in self.rules if rule.choice.fits(facts)),
+            Rule(Choice({})),
+        )
 
     def refuses(self, row: Row) -> bool:
         """Whether a row of the record holds in a way that may not pass."""
-        return bool(vacuous_of(row)) and (self.rule(row).vacuous or self.vacuous) == "refuse"
+        return (
+            bool(vacuous_of(row))
+            and (self.rule(row).vacuous or self.vacuous) == "refuse"
+        )
 
     def known_of(self, facts: Mapping[str, object]) -> Known | None:
         """The known violation that matches a test or a row, if any."""
@@ -147,16 +164,28 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_NOT_NEGATIVE = (lambda value: _is_number(value) and 0 <= value < 1e9, "a number from 0")
-_PATTERN = (lambda value: isinstance(value, str) and bool(value), "a pattern, as in 'scale_*'")
+_NOT_NEGATIVE = (
+    lambda value: _is_number(value) and 0 <= value < 1e9,
+    "a number from 0",
+)
+_PATTERN = (
+    lambda value: isinstance(value, str) and bool(value),
+    "a pattern, as in 'scale_*'",
+)
 
 _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(CHOOSERS, _PATTERN),
     "gates": (lambda value: isinstance(value, bool), "true or false"),
-    "alpha": (lambda value: _is_number(value) and 0 < value < 0.5, "a number between 0 and 0.5"),
+    "alpha": (
+        lambda value: _is_number(value) and 0 < value < 0.5,
+        "a number between 0 and 0.5",
+    ),
     "margin": _NOT_NEGATIVE,
     "suspicious": _NOT_NEGATIVE,
-    "changed_lists": (lambda value: _is_number(value) and 0 < value < 1, "a share between 0 and 1"),
+    "changed_lists": (
+        lambda value: _is_number(value) and 0 < value < 1,
+        "a share between 0 and 1",
+    ),
     "vacuous": (lambda value: value in get_args(Vacuous), "'allow' or 'refuse'"),
     "inconclusive": (lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
 }
@@ -182,7 +211,9 @@ class _Reader:
             "rules",
         )
         values = self._values(gate, keys, "[gate]")
-        values["rules"] = tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]")))
+        values["rules"] = tuple(
+            map(self._rule, self._tables(gate, "rules", "[[gate.rules]]")),
+        )
         known = tuple(map(self._known, self._tables(data, "known", "[[known]]")))
         return Policy(**values, known=known)
 
@@ -191,8 +222,14 @@ class _Reader:
         keys = ("gates", "reason", "margin", "suspicious", "vacuous")
         values = self._values(table, (*CHOOSERS, *keys), entry)
         reason = values.get("reason", "")
-        if not isinstance(reason, str) or not (values.get("gates", True) or reason.strip()):
-            raise self._wrong(f"{entry} reason", reason, "a text that says why this does not gate")
+        if not isinstance(reason, str) or not (
+            values.get("gates", True) or reason.strip()
+        ):
+            raise self._wrong(
+                f"{entry} reason",
+                reason,
+                "a text that says why this does not gate",
+            )
         said = {name: value for name, value in values.items() if name in keys}
         return Rule(self._choice(values, CHOOSERS, entry), **said)
 
@@ -201,27 +238,52 @@ class _Reader:
         self._values(table, (*BEFORE_A_RUN, "until", "reason"), entry)
         until, reason = table.get("until"), table.get("reason")
         if isinstance(until, datetime.datetime) or not isinstance(until, datetime.date):
-            raise self._wrong(f"{entry} until", until, "the last day, as in until = 2027-01-31")
+            raise self._wrong(
+                f"{entry} until",
+                until,
+                "the last day, as in until = 2027-01-31",
+            )
         if not isinstance(reason, str) or not reason.strip():
-            raise self._wrong(f"{entry} reason", reason, "a text that says why it is there")
+            raise self._wrong(
+                f"{entry} reason",
+                reason,
+                "a text that says why it is there",
+            )
         return Known(self._choice(table, BEFORE_A_RUN, entry), until, reason)
 
-    def _choice(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> Choice:
+    def _choice(
+        self,
+        table: Mapping[str, Any],
+        names: Sequence[str],
+        entry: str,
+    ) -> Choice:
         patterns = {name: table[name] for name in names if name in table}
         if not patterns:
             raise PolicyError(
                 f"{self.where}: an entry of {entry} does not say what it applies to; give one or more "
-                f"of {', '.join(names)}"
+                f"of {', '.join(names)}",
             )
         return Choice(patterns)
 
-    def _tables(self, data: Mapping[str, Any], name: str, entry: str) -> list[Mapping[str, Any]]:
+    def _tables(
+        self,
+        data: Mapping[str, Any],
+        name: str,
+        entry: str,
+    ) -> list[Mapping[str, Any]]:
         tables = data.get(name, [])
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        if not isinstance(tables, list) or not all(
+            isinstance(table, dict) for table in tables
+        ):
             raise self._wrong(name, tables, f"written as {entry}, once for each")
         return tables
 
-    def _values(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> dict[str, Any]:
+    def _values(
+        self,
+        table: Mapping[str, Any],
+        names: Sequence[str],
+        entry: str,
+    ) -> dict[str, Any]:
         for key in table:
             if key not in names:
                 told = f"it has {', '.join(names)}{meant(key, names)}"

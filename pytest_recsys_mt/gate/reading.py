@@ -1,4 +1,6 @@
-"""Reads the text of a record into little memory: equal parts once, values of users packed, no part that nobody asks for."""
+"""Reads the text of a record into little memory: equal parts once, values of users
+packed, no part that nobody asks for.
+"""
 
 import gc
 import json
@@ -14,13 +16,17 @@ OF_EXAMPLES = ("asked",)
 """What takes the most room of an example: both requests with their whole answers."""
 
 _WIDE = 100
-"""An object with more keys is no row and no part of one that is looked through; it has a key a user, or an item."""
+"""An object with more keys is no row and no part of one that is looked through; it has
+a key a user, or an item.
+"""
 
 
 def parsed(text: str, without: Collection[str] = ()) -> Any:
-    """What a text of JSON says. Equal texts and equal lists of texts in it are one object, so nothing may change them.
+    """What a text of JSON says. Equal texts and equal lists of texts in it are one
+    object, so nothing may change them.
 
-    Python looks for cycles meanwhile, and JSON has none: without it, a large record is read in half the time.
+    Python looks for cycles meanwhile, and JSON has none: without it, a large record is
+    read in half the time.
 
     Args:
         text: Of JSON, of a record or of anything else.
@@ -85,5 +91,7 @@ class _Parts:
         texts = tuple(value)
         known = self._lists.get(texts)
         if known is None:
-            known = self._lists[texts] = [self._texts.setdefault(each, each) for each in value]
+            known = self._lists[texts] = [
+                self._texts.setdefault(each, each) for each in value
+            ]
         return known

@@ -1,4 +1,6 @@
-"""Why a gate can fail: the kinds of reasons, and the sentence that names all reasons of a run."""
+"""Why a gate can fail: the kinds of reasons, and the
+sentence that names all reasons of a run.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,7 +31,8 @@ KINDS: Mapping[Kind, str] = {
     "drift": "{names}",
     "partial": "the run is partial: {names}",
 }
-"""The reasons why a gate can fail, in this order, and the text for all reasons of a kind.
+"""The reasons why a gate can fail, in this order, and the text for all reasons of a
+kind.
 
 A new kind of reason needs an entry here. `Gate.decide` receives it in ``found``.
 """
@@ -46,7 +49,9 @@ LONGEST_CAUSE = 80
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a gate fails: its full text, and a shorter one for the sentence if there is one."""
+    """Why a gate fails: its full text, and a shorter one
+    for the sentence if there is one.
+    """
 
     kind: Kind
     text: str
@@ -67,7 +72,9 @@ def in_clauses(reasons: Sequence[Reason]) -> str:
 
 
 def _listed(names: Counter[str]) -> str:
-    """The first names, and how many reasons have others: the numbers add up to that of all reasons."""
+    """The first names, and how many reasons have others: the
+    numbers add up to that of all reasons.
+    """
     listed = []
     for name, count in list(names.items())[:NAMED]:
         listed.append(name if count == 1 else f"{name}, {count} times")

@@ -1,4 +1,6 @@
-"""The verdicts of a row of nightly records, each as a series of nights on the same terms."""
+"""The verdicts of a row of nightly records, each as a
+series of nights on the same terms.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,16 @@ from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, str, str, int]
-"""The model, the test, the relation, what it is compared against, and the number among such verdicts."""
+"""The model, the test, the relation, what it is compared
+against, and the number among such verdicts.
+"""
 
 PROMISES = ("at most", "at least", "within")
 
 CHOSEN = "monotone"
-"""An oracle whose values are of a step that the answers chose: no bet on its users is fair."""
+"""An oracle whose values are of a step that the answers
+chose: no bet on its users is fair.
+"""
 
 _LONGEST_TERM = 24
 """Characters shown of a term that changed."""
@@ -96,14 +102,16 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
 
 
 def can_be_monitored(row: Row) -> bool:
-    """Whether a row promises a mean, and has values of users that are independent of each other."""
+    """Whether a row promises a mean, and has values of users
+    that are independent of each other.
+    """
     oracle = row["oracle"].partition(":")[0]
     return bool(
         row["per_user"]
         and row["allowed"] in PROMISES
         and is_number(measured(row).limit)
         and not row.get("joint")
-        and oracle != CHOSEN
+        and oracle != CHOSEN,
     )
 
 
@@ -114,7 +122,9 @@ def fact(document: Document, part: str, name: str) -> object:
 
 
 def _monitored(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    """The rows that can be monitored, each with what it is found by in the other records."""
+    """The rows that can be monitored, each with what it
+    is found by in the other records.
+    """
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for row in rows:
         against = str(row.get("against", ""))

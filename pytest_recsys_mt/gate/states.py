@@ -9,19 +9,25 @@ from pytest_recsys_mt.verdict.verdict import Status
 Key = TypeVar("Key", bound=Hashable)
 
 State = Literal[Status, "known", "fixed"]
-"""``known``: violated, as the test expects. ``fixed``: it holds, though a violation is expected."""
+"""``known``: violated, as the test expects. ``fixed``: it
+holds, though a violation is expected.
+"""
 
 STATES: tuple[State, ...] = (
     "violated", "error", "fixed", "inconclusive", "known", "holds", "not-applicable",
 )  # fmt: skip
-"""The most important first. Every report orders rows so, and a test is in the first state of its rows."""
+"""The most important first. Every report orders rows so, and
+a test is in the first state of its rows.
+"""
 
 UNSETTLED = STATES[: STATES.index("known")]
 """The states of tests that want somebody's attention."""
 
 
 class Measured(NamedTuple):
-    """What a row measured: the value of a metric, or an effect, for which `metric` is None."""
+    """What a row measured: the value of a metric, or an
+    effect, for which `metric` is None.
+    """
 
     metric: str | None
     value: float | None
@@ -29,7 +35,9 @@ class Measured(NamedTuple):
 
 
 def measured(row: Row) -> Measured:
-    """A benchmark task measures a metric against its threshold, a promise an effect against its margin."""
+    """A benchmark task measures a metric against its threshold,
+    a promise an effect against its margin.
+    """
     metric = row.get("metric")
     if metric is None:
         return Measured(None, row.get("estimate"), row.get("margin"))
@@ -57,7 +65,9 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def models_of(rows: Iterable[Row], given: Sequence[str]) -> list[str]:
-    """The models that rows are of: those that were given in that order, then the others by name."""
+    """The models that rows are of: those that were given in
+    that order, then the others by name.
+    """
     found = {row["model"] for row in rows if row["model"]}
     return [
         *(model for model in dict.fromkeys(given) if model in found),
@@ -71,7 +81,9 @@ def unit_of(row: Row) -> str:
 
 
 def detail_of(row: Row, name: str) -> Any:
-    """A detail of a row, None if it has none; records are untrusted, and older ones lack them."""
+    """A detail of a row, None if it has none; records are
+    untrusted, and older ones lack them.
+    """
     details = row.get("details")
     return details.get(name) if isinstance(details, dict) else None
 

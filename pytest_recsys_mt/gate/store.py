@@ -1,4 +1,6 @@
-"""The kept runs of a project, in `.recsys/runs` of its root folder, and which of them are baselines."""
+"""The kept runs of a project, in `.recsys/runs` of its root
+folder, and which of them are baselines.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Kept:
-    """One kept run: its number, its record, what a list says of it (nothing if it is damaged), and whether it is a baseline."""
+    """One kept run: its number, its record, what a list says of it (nothing if it is
+    damaged), and whether it is a baseline.
+    """
 
     number: int
     record: Path
@@ -71,7 +75,9 @@ class Store:
     def around(cls, folder: Path) -> Store:
         """That of the project which a folder lies in."""
         places = [folder, *folder.parents]
-        return cls.of(next((each for each in places if os.path.isdir(each / RUNS)), folder))
+        return cls.of(
+            next((each for each in places if os.path.isdir(each / RUNS)), folder),
+        )
 
     def runs(self) -> list[Kept]:
         """All runs, the earliest first."""
@@ -87,22 +93,24 @@ class Store:
         known = sorted(self._numbers())
         if not known:
             raise PolicyError(
-                f"no run is kept in {str(self.folder)!r}; runs are kept when they end, unless --recsys-keep=no is given"
+                f"no run is kept in {str(self.folder)!r}; runs are kept when they end, unless --recsys-keep=no is given",
             )
         if number is not None and number not in known:
             raise PolicyError(
-                f"there is no run {number}; those from {known[0]} to {known[-1]} are listed by: recsys-mt runs"
+                f"there is no run {number}; those from {known[0]} to {known[-1]} are listed by: recsys-mt runs",
             )
         found = self._kept(known[-1] if number is None else number, self._marked())
         if not found.head:
             raise PolicyError(
                 f"run {found.number} is damaged, or kept by another version: install that, or remove the folder "
-                f"{str(found.record.parent)!r}"
+                f"{str(found.record.parent)!r}",
             )
         return found
 
     def like_the_latest(self) -> list[Kept]:
-        """The runs on the data of the latest one that share a test with it, the earliest first; raises as `run`."""
+        """The runs on the data of the latest one that share a test with it, the
+        earliest first; raises as `run`.
+        """
         head = self.run().head
         tests = set(head.get("tests") or ())
         return [
@@ -113,10 +121,12 @@ class Store:
         ]
 
     def named(self, text: str) -> Kept | None:
-        """The run that a text means: a number, ``accepted``, or a model, a prompt or a day, of which the latest counts.
+        """The run that a text means: a number, ``accepted``, or a model, a prompt or a
+        day, of which the latest counts.
 
         Raises:
-            PolicyError: If it is a number that no run has, or nobody knows what is accepted.
+            PolicyError: If it is a number that no run has, or nobody knows what is
+                accepted.
         """
         if text.isdecimal() and len(text) < 19:
             return self.run(int(text))
@@ -124,23 +134,39 @@ class Store:
             self.accepted()
         for kept in reversed(self.runs()):
             head = kept.head
-            means = (*head.get("models", ()), head.get("prompt"), str(head.get("started"))[:10])
+            means = (
+                *head.get("models", ()),
+                head.get("prompt"),
+                str(head.get("started"))[:10],
+            )
             if text in means or (text == "accepted" and kept.accepted):
                 return kept
         return None
 
-    def keep(self, document: Document, lines: Iterable[str], root: Path, *, everybody: bool) -> int:
-        """Keep a run whose record has these lines, with the commit of `root`, and remove those that are too old.
+    def keep(
+        self,
+        document: Document,
+        lines: Iterable[str],
+        root: Path,
+        *,
+        everybody: bool,
+    ) -> int:
+        """Keep a run whose record has these lines, with the commit of `root`, and
+        remove those that are too old.
 
         Returns its number; an `OSError` if it cannot be written.
         """
         if self.folder.is_symlink() or self.folder.parent.is_symlink():
-            raise OSError(errno.ELOOP, "it is a link, and old runs are removed from where it leads")
+            raise OSError(
+                errno.ELOOP,
+                "it is a link, and old runs are removed from where it leads",
+            )
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         ignore = self.folder.parent / ".gitignore"
         if not ignore.exists():
-            # Whole or not at all: nobody would complete an empty one, and git would take users' profiles.
+            # Whole or not at all: nobody would complete an empty one, and git would
+            # take users' profiles.
             with written_whole(ignore, 0o644) as stream:
                 stream.write("*\n")
         head = {
@@ -157,15 +183,25 @@ class Store:
             "everybody": everybody,
             "gate": document["gate"]["status"],
             "counts": Counter(row["status"] for row in document["results"]),
-            "reasons": Counter(text.partition(": ")[0] for text in document["gate"]["reasons"]),
+            "reasons": Counter(
+                text.partition(": ")[0] for text in document["gate"]["reasons"]
+            ),
             "tests": {
                 nodeid: state_of_test(own)
-                for nodeid, own in grouped(document["results"], lambda row: row["nodeid"]).items()
+                for nodeid, own in grouped(
+                    document["results"],
+                    lambda row: row["nodeid"],
+                ).items()
             },
         }
         made = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new-"))
         try:
-            with gzip.open(made / RECORD, "wt", encoding="utf-8", compresslevel=6) as stream:
+            with gzip.open(
+                made / RECORD,
+                "wt",
+                encoding="utf-8",
+                compresslevel=6,
+            ) as stream:
                 stream.writelines(lines)
             (made / "head.json").write_text(json.dumps(head), encoding="utf-8")
             with FileLock(self.folder / "lock", timeout=PATIENCE):
@@ -178,7 +214,8 @@ class Store:
         return number
 
     def accept(self, number: int | None = None) -> Kept:
-        """Make a run, the latest without a number, the baseline of its models and tests.
+        """Make a run, the latest without a number, the baseline of its models and
+        tests.
 
         Raises:
             PolicyError: If it cannot be one.
@@ -189,14 +226,19 @@ class Store:
         if not kept.head.get("everybody"):
             raise PolicyError(
                 f"run {kept.number} stopped asking users when a verdict was clear, so that others cannot be compared "
-                f"with it; repeat its command with --recsys-keep=baseline, and accept that run"
+                f"with it; repeat its command with --recsys-keep=baseline, and accept that run",
             )
         with FileLock(self.folder / "lock", timeout=PATIENCE):
             others = [
-                each.number for each in self.runs() if each.accepted and _of(each) != _of(kept)
+                each.number
+                for each in self.runs()
+                if each.accepted and _of(each) != _of(kept)
             ]
             with written_whole(self.folder / ACCEPTED) as stream:
-                json.dump({"schema": SCHEMA, "accepted": [*others, kept.number]}, stream)
+                json.dump(
+                    {"schema": SCHEMA, "accepted": [*others, kept.number]},
+                    stream,
+                )
         return kept
 
     def baselines(self) -> list[tuple[str, Document]]:
@@ -212,27 +254,39 @@ class Store:
                 try:
                     found.append((f"run {kept.number}", read(kept.record)))
                 except PolicyError as error:
-                    raise PolicyError(f"run {kept.number}, which is accepted: {error}") from error
+                    raise PolicyError(
+                        f"run {kept.number}, which is accepted: {error}",
+                    ) from error
         if not found:
             raise PolicyError(
                 f"no run of {str(self.folder)!r} is accepted as a baseline; run the model that is good enough with "
-                f"--recsys-keep=baseline, then type: recsys-mt runs accept"
+                f"--recsys-keep=baseline, then type: recsys-mt runs accept",
             )
         return found
 
     def states(self, data: str, against: str | None) -> dict[str, Was]:
-        """What each test on some data, and with some recommender to compare with, came to when it last ran, by its id."""
+        """What each test on some data, and with some recommender to compare with, came
+        to when it last ran, by its id.
+        """
         found: dict[str, Was] = {}
         for kept in self.runs():
-            tests, digest = kept.head.get("tests", {}), str(kept.head.get("data_digest") or "")
+            tests, digest = (
+                kept.head.get("tests", {}),
+                str(kept.head.get("data_digest") or ""),
+            )
             if (kept.head.get("data"), kept.head.get("against")) == (data, against):
-                found |= {name: Was(kept.number, str(was), digest) for name, was in tests.items()}
+                found |= {
+                    name: Was(kept.number, str(was), digest)
+                    for name, was in tests.items()
+                }
         return found
 
     def _numbers(self) -> list[int]:
         try:
             names = os.listdir(self.folder)
-            return sorted(int(name) for name in names if re.fullmatch("[1-9][0-9]*", name))
+            return sorted(
+                int(name) for name in names if re.fullmatch("[1-9][0-9]*", name)
+            )
         except (FileNotFoundError, NotADirectoryError):
             return []
 
@@ -267,7 +321,7 @@ class Store:
             return set()
         except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             raise PolicyError(
-                f"{str(path)!r}, which says what is accepted, cannot be read or is damaged: remove it, and accept again"
+                f"{str(path)!r}, which says what is accepted, cannot be read or is damaged: remove it, and accept again",
             ) from error
 
     def _prune(self) -> None:
@@ -275,29 +329,38 @@ class Store:
         with suppress(OSError, PolicyError):
             for number in {*self._numbers()[:-MOST]} - self.accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
-        for left in self.folder.glob(".new-*"):  # of runs that were killed while they were kept
+        for left in self.folder.glob(
+            ".new-*",
+        ):  # of runs that were killed while they were kept
             with suppress(OSError):
                 if time.time() - left.stat().st_mtime > DAY:
                     shutil.rmtree(left, ignore_errors=True)
 
 
 def record_named(text: str) -> Path:
-    """The record that a text names: a file, or a run kept around the current folder, as `Store.named` takes it."""
+    """The record that a text names: a file, or a run kept around
+    the current folder, as `Store.named` takes it.
+    """
     path = Path(text)
     if os.path.isfile(path) and (path.suffix == ".json" or text.isdecimal()):
         return path
     kept = Store.around(Path.cwd()).named(text)
     if kept is None and not path.suffix and not os.path.exists(path):
         raise PolicyError(
-            f"there is no file {text!r}, and no kept run of such a model, prompt or day"
+            f"there is no file {text!r}, and no kept run of such a model, prompt or day",
         )
     return path if kept is None else kept.record
 
 
 def read_all(
-    records: Iterable[Path], reader: Callable[[Path], Any], *, skip: bool
+    records: Iterable[Path],
+    reader: Callable[[Path], Any],
+    *,
+    skip: bool,
 ) -> Iterator[tuple[str, Any]]:
-    """Records by what messages call them; with `skip`, one that cannot be read is named on standard error and left out."""
+    """Records by what messages call them; with `skip`, one that cannot be read is named
+    on standard error and left out.
+    """
     for path in records:
         try:
             yield called(path), reader(path)
@@ -309,7 +372,9 @@ def read_all(
 
 def called(record: Path) -> str:
     """What messages call a record: the number of a kept run, else its file."""
-    return f"run {record.parent.name}" if record.suffix == ".gz" else one_line(str(record))
+    return (
+        f"run {record.parent.name}" if record.suffix == ".gz" else one_line(str(record))
+    )
 
 
 def _of(kept: Kept) -> tuple[object, object]:
@@ -322,7 +387,12 @@ def _commit(root: Path) -> str:
     with suppress(OSError, subprocess.SubprocessError):
         asked = ["git", "rev-parse", "--short", "HEAD"]
         done = subprocess.run(
-            asked, cwd=root, capture_output=True, text=True, timeout=5, check=True
+            asked,
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
         )
         return done.stdout.strip()
     return ""

@@ -1,7 +1,8 @@
-"""Prompt templates, from the papers or from a file: text with named fields in braces (`FIELDS`).
+"""Prompt templates, from the papers or from a file: text with named fields in braces
+(`FIELDS`).
 
-A line whose fields are all empty is left out. Candidates and the instruction follow at the end if a
-template has no field for them.
+A line whose fields are all empty is left out. Candidates and the instruction follow at
+the end if a template has no field for them.
 """
 
 import re
@@ -35,7 +36,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "newest": "the last year of the catalogue",
         "item": "what an item of the data is called, `book`",
         "items": "what several are called, `books`",
-    }
+    },
 )
 """The fields of a template, and their contents."""
 
@@ -50,7 +51,9 @@ class Template:
 
     name: str  # that of a built-in template, or the path of a file
     text: str
-    lists_as_json: bool = False  # whether `as_json` asks for the form of the answer instead
+    lists_as_json: bool = (
+        False  # whether `as_json` asks for the form of the answer instead
+    )
     instruction: str = ""  # said in ``{instruction}``, before the request's own
     thing: str = "item"  # see `Dataset.thing`
 
@@ -59,23 +62,33 @@ class Template:
         if not names & {"history", "watched", "chosen"}:
             raise RecommenderError(
                 f"prompt template {self.name!r} shows nothing of the user's history, so every user "
-                f"would get the same answer; give {{history}} or {{watched}} a place in it"
+                f"would get the same answer; give {{history}} or {{watched}} a place in it",
             )
 
-    def render(self, request: Request, newest: int | None = None) -> tuple[Message, ...]:
-        """The chat that asks `request`, its edits applied to the user's message in their order.
+    def render(
+        self,
+        request: Request,
+        newest: int | None = None,
+    ) -> tuple[Message, ...]:
+        """The chat that asks `request`, its edits applied to the user's message in
+        their order.
 
-        `newest` is the last year of the catalogue; without it, that of the request's own items.
+        `newest` is the last year of the catalogue; without it, that of the request's
+        own items.
         """
         return self.written(request, newest)[0]
 
     def written(
-        self, request: Request, newest: int | None = None
+        self,
+        request: Request,
+        newest: int | None = None,
     ) -> tuple[tuple[Message, ...], tuple[tuple[str, ...], ...]]:
-        """The chat of `render`, and the names of each candidate as shown, for answers that copy them.
+        """The chat of `render`, and the names of each candidate as shown, for answers
+        that copy them.
 
-        These are the line without its number; with and without the year, if these can still be recognised; and the
-        whole line if the edits broke its number. There are none without edits, and if they moved lines.
+        These are the line without its number; with and without the year, if these can
+        still be recognised; and the whole line if the edits broke its number. There are
+        none without edits, and if they moved lines.
         """
         ways = _values(request, newest, self.instruction)
         values = {name: ways[name]() for _, names in self._lines for name in names}
@@ -127,30 +140,33 @@ class Template:
                     raise RecommenderError(
                         f"prompt template {self.name!r} has the unknown field {{{field}}}; the "
                         f"fields are {', '.join(f'{{{valid}}}' for valid in FIELDS)}, and a brace "
-                        f"of its own is written twice"
+                        f"of its own is written twice",
                     )
                 names.add(name)
         except ValueError as error:
             raise RecommenderError(
                 f"prompt template {self.name!r} cannot be read: {error}; a brace of its own is "
-                f"written twice"
+                f"written twice",
             ) from error
         return names
 
 
 NAMES = ("person", "wok", "rank", "wok-mitigate", "wok-minimize")
-"""The built-in templates. `pytest_recsys_mt.llm.prompt_texts` has their texts, in our own words.
+"""The built-in templates. `pytest_recsys_mt.llm.prompt_texts` has their texts, in our
+own words.
 
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity Bias", its Code Listing 1
 * ``rank``: our own, short; for a user without a history it does not mention one
-* ``wok-mitigate``, ``wok-minimize``: the same as ``wok`` with the instruction of section 4.5 of
-  that paper to match, or to avoid, what is popular
+* ``wok-mitigate``, ``wok-minimize``: the same as ``wok`` with the instruction of
+  section 4.5 of that paper to match, or to avoid, what is popular
 """
 
 
 def template(name: str) -> Template:
-    """The built-in template of that name, or the one in the UTF-8 text file at that path."""
+    """The built-in template of that name, or the one in
+    the UTF-8 text file at that path.
+    """
     if name in NAMES:
         base, _, mode = name.partition("-")
         instruction = text(f"instructions.{mode}") if mode else ""
@@ -159,7 +175,7 @@ def template(name: str) -> Template:
     if not path.is_file():
         raise RecommenderError(
             f"there is no prompt {name!r}: the built-in ones are {', '.join(NAMES)}; anything else "
-            f"is the path of a text file with the fields {', '.join(f'{{{f}}}' for f in FIELDS)}"
+            f"is the path of a text file with the fields {', '.join(f'{{{f}}}' for f in FIELDS)}",
         )
     return _of_file(name)
 
@@ -172,24 +188,33 @@ def _of_file(name: str) -> Template:
     try:
         content = content_of(Path(name)).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RecommenderError(f"prompt template {name!r} cannot be read: {error}") from error
+        raise RecommenderError(
+            f"prompt template {name!r} cannot be read: {error}",
+        ) from error
     return Template(name, content.rstrip("\n"))
 
 
 def own_templates(own: OwnTexts) -> tuple[Template, ...]:
     """The templates of a user's file; raises as `Template` does."""
     return tuple(
-        Template(name, said) for name, said in own.texts.items() if name.startswith(f"{TEMPLATES}.")
+        Template(name, said)
+        for name, said in own.texts.items()
+        if name.startswith(f"{TEMPLATES}.")
     )
 
 
-def render(name: str, request: Request, newest: int | None = None) -> tuple[Message, ...]:
+def render(
+    name: str,
+    request: Request,
+    newest: int | None = None,
+) -> tuple[Message, ...]:
     """The chat that asks `request` by the template `name`; see `Template.render`."""
     return template(name).render(request, newest)
 
 
 def as_json(prompt: Prompt, allowed: Sequence[str] = ()) -> Prompt:
-    """`prompt`, whose answer lists `prompt.k` items at most, asking for that list as JSON.
+    """`prompt`, whose answer lists `prompt.k` items at most, asking for that list as
+    JSON.
 
     With titles in `allowed`, the schema takes no others.
 
@@ -202,7 +227,11 @@ def as_json(prompt: Prompt, allowed: Sequence[str] = ()) -> Prompt:
         title["enum"] = list(allowed)
     titles = {"type": "array", "items": title, "maxItems": prompt.k}
     schema = strict_schema({"recommendations": titles})
-    return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
+    return replace(
+        prompt,
+        messages=(*before, replace(asked, content=content)),
+        schema=schema,
+    )
 
 
 def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
@@ -215,7 +244,11 @@ def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _values(request: Request, newest: int | None, instruction: str) -> dict[str, Callable[[], str]]:
+def _values(
+    request: Request,
+    newest: int | None,
+    instruction: str,
+) -> dict[str, Callable[[], str]]:
     high = _number(request.scale.high)
     titles = [_title(rating.item.label) for rating in request.history]
 
@@ -228,7 +261,10 @@ def _values(request: Request, newest: int | None, instruction: str) -> dict[str,
         return "".join([f"\n{i}. {_title(item.label)}" for i, item in lines])
 
     def last() -> str:
-        items = [*(rating.item for rating in request.history), *(request.candidates or ())]
+        items = [
+            *(rating.item for rating in request.history),
+            *(request.candidates or ()),
+        ]
         years = [item.year for item in items if item.year is not None]
         return str(max(years, default="") if newest is None else newest)
 
@@ -260,7 +296,7 @@ def _edited(content: str, request: Request) -> str:
         content = edit(content)
         if not isinstance(content, str):
             raise RelationError(
-                f"the prompt edit {edit!r} returned {content!r}; it must return the changed text"
+                f"the prompt edit {edit!r} returned {content!r}; it must return the changed text",
             )
     return content
 

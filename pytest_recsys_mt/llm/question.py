@@ -1,4 +1,6 @@
-"""What a text model reads for a request, written and hashed once for all replicates of it."""
+"""What a text model reads for a request, written and
+hashed once for all replicates of it.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,18 @@ Value = TypeVar("Value")
 
 
 class Latest(Generic[Value]):
-    """The `most` values of the latest keys that were used; a key may hold addresses of objects."""
+    """The `most` values of the latest keys that were used;
+    a key may hold addresses of objects.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: OrderedDict[object, Value] = OrderedDict()
 
     def __reduce__(self) -> tuple[type[Latest[Value]], tuple[int]]:
-        return type(self), (self._most,)  # a copy, or another process, has other addresses
+        return type(self), (
+            self._most,
+        )  # a copy, or another process, has other addresses
 
     def get(self, key: object) -> Value | None:
         """The value of a key; None if it is not kept."""
@@ -50,12 +56,16 @@ class Latest(Generic[Value]):
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt without a seed, and the request, whose parts live as long as the question is known by them."""
+    """A prompt without a seed, and the request, whose parts live as long as the
+    question is known by them.
+    """
 
     request: Request
     unseeded: Prompt
     shown: Sequence[Sequence[str]] = ()  # how the prompt names each candidate
-    begun: dict[object, _Hash] = field(default_factory=dict)  # up to where the texts differ
+    begun: dict[object, _Hash] = field(
+        default_factory=dict,
+    )  # up to where the texts differ
 
     def prompt(self, seed: int, replicate: int) -> Prompt:
         """The prompt of one call."""
@@ -63,7 +73,13 @@ class Question:
         if begun is None:
             begun = self.begun[seed] = _begun(seed, self.unseeded.messages)
         own = self.unseeded
-        return Prompt(own.messages, _ended(begun, replicate), own.k, own.choices, own.schema)
+        return Prompt(
+            own.messages,
+            _ended(begun, replicate),
+            own.k,
+            own.choices,
+            own.schema,
+        )
 
     @cached_property
     def messages(self) -> list[list[str]]:
@@ -84,7 +100,9 @@ def plain_messages(messages: Sequence[Message]) -> list[list[str]]:
 
 
 def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
-    """The seed of one call: 63 bits from only the run's seed, the messages and the replicate."""
+    """The seed of one call: 63 bits from only the run's
+    seed, the messages and the replicate.
+    """
     return _ended(_begun(seed, messages), replicate)
 
 

@@ -29,25 +29,31 @@ if TYPE_CHECKING:
 
 
 QUESTIONS = 2**14
-"""Questions that are kept, about 4 kB each: those of the latest relations for some thousand users."""
+"""Questions that are kept, about 4 kB each: those of the
+latest relations for some thousand users.
+"""
 
 ANSWERS = 2**13
 """Answers of which is kept what was read in them, about 2 kB each."""
 
 SCOPES = 2**11
-"""Indexes of the titles of one request that are kept for its replicates, about 10 kB each."""
+"""Indexes of the titles of one request that are kept
+for its replicates, about 10 kB each.
+"""
 
 
 class LLMRecommender:
     """Asks a text model and reads its answers.
 
-    `render` and `read` are the two halves of `recommend`, so that raw completions can be stored and read again by a
-    better parser. A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices; one
-    with a true ``lists_as_json`` is asked for its list as JSON.
+    `render` and `read` are the two halves of `recommend`, so that raw completions can
+    be stored and read again by a better parser. A model with a true ``scores_choices``
+    gets the candidates of a request as the prompt's choices; one with a true
+    ``lists_as_json`` is asked for its list as JSON.
 
     Args:
         model: The model that completes the prompts.
-        prompt: A built-in template (`pytest_recsys_mt.llm.prompts.NAMES`) or the path of one.
+        prompt: A built-in template (`pytest_recsys_mt.llm.prompts.NAMES`) or the path
+            of one.
     """
 
     reads_text = True
@@ -85,7 +91,8 @@ class LLMRecommender:
         return self.question(request).prompt(seed, request.replicate)
 
     def question(self, request: Request) -> Question:
-        """What the model reads for `request`, rendered once for all its replicates and comparisons.
+        """What the model reads for `request`, rendered once for all its replicates and
+        comparisons.
 
         A request is known by its parts, which `Request.replace` keeps.
         """
@@ -113,23 +120,28 @@ class LLMRecommender:
         return Question(request, prompt, shown)
 
     def _allowed(self, request: Request, shown: Sequence[Sequence[str]]) -> list[str]:
-        """The titles that the schema of an answer allows, as the prompt shows them; none allows any."""
+        """The titles that the schema of an answer allows, as the
+        prompt shows them; none allows any.
+        """
         if not declares(self.model, "lists_offered"):
             return []
         offered = request.candidates or ()
         names = shown or [()] * len(offered)
-        own = [next(iter(each), item.label) for item, each in zip(offered, names, strict=True)]
+        own = [
+            next(iter(each), item.label)
+            for item, each in zip(offered, names, strict=True)
+        ]
         return list(dict.fromkeys(own))
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.
 
-        Repeats count as entries. A failed completion is an error; an answer that names nothing (a
-        refusal, an empty text) is an empty list.
+        Repeats count as entries. A failed completion is an error; an answer that names
+        nothing (a refusal, an empty text) is an empty list.
         """
         if self._index is None:
             raise RecommenderError(
-                f"the recommender on {self.model!r} knows no titles yet; call fit(dataset, seed)"
+                f"the recommender on {self.model!r} knows no titles yet; call fit(dataset, seed)",
             )
         error = completion.error
         text = None if completion.text is None else without_controls(completion.text)
@@ -141,9 +153,18 @@ class LLMRecommender:
         reading = self._reading(text, request, self._index, truncated)
         return reading.recommendation(request.k, text, completion.usage)
 
-    def _reading(self, text: str, request: Request, index: TitleIndex, truncated: bool) -> Reading:
+    def _reading(
+        self,
+        text: str,
+        request: Request,
+        index: TitleIndex,
+        truncated: bool,
+    ) -> Reading:
         shown = self.question(request).shown if request.edits else ()
-        items = (*(rating.item for rating in request.history), *(request.candidates or ()))
+        items = (
+            *(rating.item for rating in request.history),
+            *(request.candidates or ()),
+        )
         offered = None if request.candidates is None else len(request.candidates)
         known = (offered, shown, *map(id, items))
         key = (text, truncated, request.seen, request.k, known)
@@ -151,7 +172,10 @@ class LLMRecommender:
         if found is None:
             scope = self._scopes.get(known)
             if scope is None:
-                scope = self._scopes.put(known, (scope_of(request, index, shown), items))
+                scope = self._scopes.put(
+                    known,
+                    (scope_of(request, index, shown), items),
+                )
             reading = read(
                 text,
                 request,
@@ -166,7 +190,9 @@ class LLMRecommender:
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""
-        completions = self.model.complete([self.render(request) for request in requests])
+        completions = self.model.complete(
+            [self.render(request) for request in requests],
+        )
         return [
             self.read(request, completion)
             for request, completion in zip(requests, completions, strict=True)
@@ -176,4 +202,6 @@ class LLMRecommender:
 def _choices(request: Request, shown: Sequence[Sequence[str]]) -> tuple[str, ...]:
     plain = [one_line(item.label) for item in request.candidates or ()]
     names = [names[0].strip() for names in shown] or plain
-    return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))
+    return tuple(
+        dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)),
+    )

@@ -1,1 +1,3 @@
-"""The command `recsys-mt parity`: two recommenders that should be one, or two logs of their answers."""
+"""The command `recsys-mt parity`: two recommenders that
+should be one, or two logs of their answers.
+"""

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 PERCENT = ("1", "2", "5", "10")
-"""The margins, in percent. Each has a test in `promise`, which the command selects by its id."""
+"""The margins, in percent. Each has a test in `promise`,
+which the command selects by its id.
+"""
 
 DESCRIPTION = """\
 Ask two recommenders that should be one the same requests, and say whether they answer alike but for the noise of both:
@@ -43,8 +45,16 @@ def add(groups: Any) -> None:
     )
     option = parity.add_argument
     option("first", metavar="A", help="a recommender, such as shop:Offline")
-    option("second", metavar="B", help="the one that should answer alike, such as https://...")
-    option("--data", metavar="DATA", help="the data whose users are asked (default: as in pytest)")
+    option(
+        "second",
+        metavar="B",
+        help="the one that should answer alike, such as https://...",
+    )
+    option(
+        "--data",
+        metavar="DATA",
+        help="the data whose users are asked (default: as in pytest)",
+    )
     users = "how many users may be asked (default: as in pytest)"
     option("--users", type=int, metavar="N", help=users)
     whole = (
@@ -71,7 +81,11 @@ def add(groups: Any) -> None:
         help="where the fields of a log's rows are, as in items=response.items.sku",
     )
     option(
-        "-o", "--output", type=Path, metavar="FILE", help="write the report on two logs to a file"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the report on two logs to a file",
     )
     parity.set_defaults(command=run, parser=parity, pytest=[])
 
@@ -80,7 +94,8 @@ def run(given: argparse.Namespace) -> int:
     """Run the command.
 
     Returns:
-        The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
+        The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing
+        could be shown.
     """
     from pytest_recsys_mt.parity import request_logs
 
@@ -95,10 +110,14 @@ def run(given: argparse.Namespace) -> int:
             given.parser.error(f"--{option} is for two logs of answers; leave it out")
     command = arguments(given)
     if _is_itself(given):
-        print(f"both are one recommender: this is an A/A test of {given.first}", flush=True)
+        print(
+            f"both are one recommender: this is an A/A test of {given.first}",
+            flush=True,
+        )
     with subprocess.Popen([sys.executable, "-m", "pytest", *command]) as process:
         while process.returncode is None:
-            # Ctrl-C reaches pytest too, which ends its run in order; this process waits for it.
+            # Ctrl-C reaches pytest too, which ends its run in order; this process waits
+            # for it.
             with contextlib.suppress(KeyboardInterrupt):
                 process.wait()
     return process.returncode
@@ -110,7 +129,8 @@ def arguments(given: argparse.Namespace) -> list[str]:
     itself = _is_itself(given)
     found = [
         "-q",
-        # The folder, not the file: pytest gives a file that is named by itself no path in its node ids.
+        # The folder, not the file: pytest gives a file that is named by itself no path
+        # in its node ids.
         "--pyargs",
         "pytest_recsys_mt.parity",
         "-o",
@@ -130,7 +150,8 @@ def arguments(given: argparse.Namespace) -> list[str]:
     if given.fresh:
         found.append("--recsys-mode=refresh")
     if not any(argument.startswith("--recsys-keep") for argument in given.pytest):
-        # All users are asked, not as many as the verdict takes: the share of changed lists is wanted, and what they share.
+        # All users are asked, not as many as the verdict takes: the share of changed
+        # lists is wanted, and what they share.
         found.append("--recsys-keep=baseline")
     return [*found, *given.pytest]
 
@@ -141,7 +162,11 @@ def _chosen(given: argparse.Namespace, itself: bool) -> str:
         return f"within_{given.margin}_percent"
     if itself:
         return "exactly" if given.exact else "by_default"
-    return "test_not_one_list_differs" if given.exact else "test_served_as_trained_by_default"
+    return (
+        "test_not_one_list_differs"
+        if given.exact
+        else "test_served_as_trained_by_default"
+    )
 
 
 def _is_itself(given: argparse.Namespace) -> bool:
@@ -151,13 +176,17 @@ def _is_itself(given: argparse.Namespace) -> bool:
 def _file_and_name(spec: str) -> str:
     """The spec; of one that names a Python file, with the path of this file."""
     path, _, name = spec.rpartition(":")
-    return f"{Path(path).expanduser().resolve()}:{name}" if path.endswith(".py") else spec
+    return (
+        f"{Path(path).expanduser().resolve()}:{name}" if path.endswith(".py") else spec
+    )
 
 
 def _require_options(given: argparse.Namespace) -> None:
     """End the program if pytest is given what the command gives it."""
     if given.pytest and not given.pytest[0].startswith("-"):
-        given.parser.error(f"two recommenders are compared, so {given.pytest[0]!r} is one too many")
+        given.parser.error(
+            f"two recommenders are compared, so {given.pytest[0]!r} is one too many",
+        )
     for argument in given.pytest:
         name = argument.partition("=")[0]
         if name in OWN:

@@ -27,10 +27,14 @@ MOST_PLACES = 100
 """Places of a list that are compared."""
 
 MOST_LOST = 0.05
-"""The largest share of requests that only one log answers, or that have two users, at which something is claimed."""
+"""The largest share of requests that only one log answers, or that have two users, at
+which something is claimed.
+"""
 
 SAMPLE = 1000
-"""How many requests with changed lists are looked through for what they share, and as many others."""
+"""How many requests with changed lists are looked through
+for what they share, and as many others.
+"""
 
 MOST_ITEMS = 10
 """Items that are listed of those which lists lost or gained."""
@@ -48,8 +52,10 @@ class Account:
         only_first: Those that the second log does not answer.
         only_second: Those that the first log does not answer.
         other_user: Those of which the logs name two users.
-        asked_once: Those with one answer in a log whose two answers to others differ, so their noise is unknown.
-        empty: Those whose lists are empty in both logs, so that there is nothing to compare.
+        asked_once: Those with one answer in a log whose two answers to others differ,
+            so their noise is unknown.
+        empty: Those whose lists are empty in both logs, so that there is nothing to
+            compare.
     """
 
     requests: int
@@ -73,18 +79,24 @@ class Comparison:
     Attributes:
         status: Of the claim that the lists are the same but for the noise of both.
         account: What became of the requests.
-        noisy: Whether a log has two answers to one request that differ, so that noise is known and taken off.
+        noisy: Whether a log has two answers to one request that differ, so that noise
+            is known and taken off.
         users: How many users the compared requests are of; each counts once.
         margin: The most that `mean` may be.
-        mean: The mean share of changed lists of a user; with noise, the mean loss of agreement beyond it.
-        bounds: Of the mean over all users, each wrong with a probability of at most `ALPHA`.
+        mean: The mean share of changed lists of a user; with noise, the mean loss of
+            agreement beyond it.
+        bounds: Of the mean over all users, each wrong with a probability of at most
+            `ALPHA`.
         changed: How many compared requests have another list.
         reordered: How many of those have the same items in another order.
         agreement: The mean agreement of both lists (RBO), over users.
-        floor: The mean agreement of two answers of one recommender, likewise; None without noise.
+        floor: The mean agreement of two answers of one recommender, likewise; None
+            without noise.
         places: How many places of each list are compared.
-        items: The items whose lists differ most in number: the item, lists of the first log with it, of the second.
-        shared: What the changed lists share, in a sentence or two; empty if nothing stands out.
+        items: The items whose lists differ most in number: the item, lists of the first
+            log with it, of the second.
+        shared: What the changed lists share, in a sentence or two; empty if nothing
+            stands out.
     """
 
     status: Status
@@ -114,9 +126,10 @@ def compare(
 ) -> Comparison:
     """Compare the answers of two recommenders to the same requests.
 
-    Users are the sample: each has the mean of its requests, and they are bet on in a random order (see `Bets`). A request
-    that only one log answers, or of two users, counts at both ends of what is possible: as another list against the claim
-    that lists are the same, and as the same list against the opposite claim.
+    Users are the sample: each has the mean of its requests, and they are bet on in a
+    random order (see `Bets`). A request that only one log answers, or of two users,
+    counts at both ends of what is possible: as another list against the claim that
+    lists are the same, and as the same list against the opposite claim.
 
     Args:
         first: One log.
@@ -130,13 +143,18 @@ def compare(
     noisy = bool(varying)
     chosen, account = _compared(first, second, varying)
     lists = _Lists.of(first, second, chosen)
-    effect = lists.floor - lists.agreement if noisy else lists.differs.astype(np.float64)
+    effect = (
+        lists.floor - lists.agreement if noisy else lists.differs.astype(np.float64)
+    )
     user = first.users[chosen]
     by_user = _means(user, effect)
     low = -1.0 if noisy else 0.0
     at_least, at_most = _at_ends(user, effect, _users_of_lost(first, second), low)
     status, bounds = _judged(at_least, at_most, low, margin)
-    if account.compared == 0 or max(account.lost, first.unread, second.unread) > MOST_LOST:
+    if (
+        account.compared == 0
+        or max(account.lost, first.unread, second.unread) > MOST_LOST
+    ):
         status = "error"
     shared = ""
     if status != "holds" and len(chosen):
@@ -169,8 +187,8 @@ class _Lists:
         before: The first answers of the first log.
         after: Those of the second one.
         agreement: The mean agreement of an answer of each log, ``(n,)``.
-        floor: The mean agreement of two answers of one log, ``(n,)``. A recommender of one answer a request is taken to
-            answer alike: its own agreement is 1.
+        floor: The mean agreement of two answers of one log, ``(n,)``. A recommender of
+            one answer a request is taken to answer alike: its own agreement is 1.
     """
 
     before: Integers
@@ -191,7 +209,12 @@ class _Lists:
             alike = np.ones(len(chosen))
             floors.append(_agreement(own[0], own[1]) if len(own) == 2 else alike)
         across = [_agreement(one, other) for one in answers[0] for other in answers[1]]
-        return cls(answers[0][0], answers[1][0], np.mean(across, axis=0), np.mean(floors, axis=0))
+        return cls(
+            answers[0][0],
+            answers[1][0],
+            np.mean(across, axis=0),
+            np.mean(floors, axis=0),
+        )
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -211,8 +234,14 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def _compared(first: Log, second: Log, varying: Sequence[Log]) -> tuple[Integers, Account]:
-    """The requests that count, and what became of the others; those of `varying` need two answers."""
+def _compared(
+    first: Log,
+    second: Log,
+    varying: Sequence[Log],
+) -> tuple[Integers, Account]:
+    """The requests that count, and what became of the others;
+    those of `varying` need two answers.
+    """
     in_first, in_second = first.answered(0), second.answered(0)
     in_both = in_first & in_second
     of_one_user = first.users == second.users
@@ -251,7 +280,12 @@ def _means(user: Integers, values: Floats) -> Floats:
     return means
 
 
-def _at_ends(user: Integers, effect: Floats, lost: Integers, low: float) -> tuple[Floats, Floats]:
+def _at_ends(
+    user: Integers,
+    effect: Floats,
+    lost: Integers,
+    low: float,
+) -> tuple[Floats, Floats]:
     """The least and the most that the mean of each user can be, in one random order.
 
     Args:
@@ -268,7 +302,9 @@ def _at_ends(user: Integers, effect: Floats, lost: Integers, low: float) -> tupl
 
 
 def _users_of_lost(first: Log, second: Log) -> Integers:
-    """The user of each request that cannot be compared, because one log lacks it or names another user."""
+    """The user of each request that cannot be compared, because
+    one log lacks it or names another user.
+    """
     in_first, in_second = first.answered(0), second.answered(0)
     of_two_users = in_first & in_second & (first.users != second.users)
     lost = (in_first ^ in_second) | of_two_users
@@ -277,9 +313,14 @@ def _users_of_lost(first: Log, second: Log) -> Integers:
 
 
 def _judged(
-    at_least: Floats, at_most: Floats, low: float, margin: float
+    at_least: Floats,
+    at_most: Floats,
+    low: float,
+    margin: float,
 ) -> tuple[Status, tuple[float, float]]:
-    """What is shown of the mean, from the least and the most that it can be for each user, in the order drawn."""
+    """What is shown of the mean, from the least and the most that it can be for each
+    user, in the order drawn.
+    """
     if not len(at_least):
         return "error", (low, 1.0)
     least, most = Bets(at_least, low, 1.0), Bets(at_most, low, 1.0)
@@ -292,11 +333,16 @@ def _judged(
 
 
 def _moved_items(
-    before: Integers, after: Integers, numbered: Numbered
+    before: Integers,
+    after: Integers,
+    numbered: Numbered,
 ) -> list[tuple[str, int, int]]:
     """The items that most lists lost or gained, the largest difference first."""
     size = len(numbered.items) + 1
-    counts = [np.bincount((lists + 1).ravel(), minlength=size)[1:] for lists in (before, after)]
+    counts = [
+        np.bincount((lists + 1).ravel(), minlength=size)[1:]
+        for lists in (before, after)
+    ]
     difference = np.abs(counts[1] - counts[0])
     most = np.argsort(-difference, kind="stable")[:MOST_ITEMS]
     names = list(numbered.items.by_text)
@@ -308,9 +354,15 @@ def _moved_items(
 
 
 def _shared(
-    logs: tuple[Log, Log], chosen: Integers, lists: _Lists, numbered: Numbered, context: Context
+    logs: tuple[Log, Log],
+    chosen: Integers,
+    lists: _Lists,
+    numbered: Numbered,
+    context: Context,
 ) -> str:
-    """What tells changed lists from the others, in a sample of both; see `what_is_shared`."""
+    """What tells changed lists from the others, in a
+    sample of both; see `what_is_shared`.
+    """
     differs = lists.differs
     places = _sample(logs[0].users[chosen], differs)
     facts = []
@@ -323,7 +375,9 @@ def _shared(
     for at, place in enumerate(places):
         request = _request(facts[0][at], facts[1][at], context.items)
         for side, items in zip(sides, (lists.before, lists.after), strict=True):
-            answer = Recommendation(tuple(names[item] for item in items[place] if item >= 0))
+            answer = Recommendation(
+                tuple(names[item] for item in items[place] if item >= 0),
+            )
             side.append(Asked(request, (answer,)))
     pairs = Pairs(tuple(sides[0]), tuple(sides[1]))
     marked = differs[places]
@@ -333,7 +387,9 @@ def _shared(
 
 
 def _sample(user: Integers, differs: NDArray[np.bool_]) -> list[int]:
-    """The places of some changed and some other lists, one of each user: two of one user would count as two users."""
+    """The places of some changed and some other lists, one of each user: two of one
+    user would count as two users.
+    """
     order = generator("requests that are looked through").permutation(len(user))
     _, first_of_each = np.unique(user[order], return_index=True)
     places = order[np.sort(first_of_each)]
@@ -346,7 +402,9 @@ _KNOWN = {*FIELDS, "history", "candidates", "time", "scores"}
 
 
 def _request(
-    before: Mapping[str, Any], after: Mapping[str, Any], catalogue: Mapping[str, Item]
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    catalogue: Mapping[str, Item],
 ) -> Request:
     """The request of two rows, with their further plain fields as attributes."""
     attributes = {
@@ -368,7 +426,9 @@ def _request(
         user=str(before.get("user") or before.get("request") or "?"),
         history=tuple(Rating(item, 1.0, second) for item in history),
         scale=Scale(),
-        candidates=_items(candidates, catalogue) if isinstance(candidates, list) else None,
+        candidates=_items(candidates, catalogue)
+        if isinstance(candidates, list)
+        else None,
         k=MOST_PLACES,
         attributes=attributes,
     )

@@ -1,4 +1,6 @@
-"""The tests that `recsys-mt parity A A` runs: is one recommender the same to itself, however it is asked?"""
+"""The tests that `recsys-mt parity A A` runs: is one
+recommender the same to itself, however it is asked?
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -62,7 +64,9 @@ LIMITS = ("by_default", "exactly", *map("within_{}_percent".format, PERCENT))
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("way", WAYS)
 def test_itself(recsys: Any, way: str, limit: str) -> None:
-    """No list of a deterministic recommender differs, and those of a noisy one differ by its noise alone."""
+    """No list of a deterministic recommender differs, and those
+    of a noisy one differ by its noise alone.
+    """
     source, followup = recsys.run(), recsys.run(WAYS[way])
     exact = source.context.deterministic and not limit.startswith("within")
     if limit == "exactly" and not recsys.deterministic:
@@ -74,7 +78,9 @@ def test_itself(recsys: Any, way: str, limit: str) -> None:
         assert never_differs(source, followup)
     elif way == SEED and not source.context.deterministic:
         if not (recsys.seeded or recsys.deterministic):
-            raise NotApplicable("it does not declare that the same seed gives the same answer")
+            raise NotApplicable(
+                "it does not declare that the same seed gives the same answer",
+            )
         assert same_answer(source, followup, margin=margin)
     else:
         verdict = served_as_trained(source, followup, margin=margin, changed=margin)
@@ -85,7 +91,9 @@ def test_itself(recsys: Any, way: str, limit: str) -> None:
 
 def _refuse_exactly(model: str, way: str) -> None:
     if way != SEED:
-        raise NotApplicable("--exact is for recommenders that declare deterministic = True")
+        raise NotApplicable(
+            "--exact is for recommenders that declare deterministic = True",
+        )
     pytest.fail(
         f"{model} does not declare that it always answers alike, so a list that differs may be its noise: "
         f"leave --exact out, or declare deterministic = True",
@@ -101,19 +109,32 @@ def _require_earlier(recsys: Any) -> None:
         return
     source.sample()
     if not recsys.runner.of_earlier_runs:
-        raise NotApplicable("no earlier run cached an answer: run the same command on another day")
+        raise NotApplicable(
+            "no earlier run cached an answer: run the same command on another day",
+        )
 
 
 def with_sensitivity(verdict: Verdict, recsys: Any, margin: float) -> Verdict:
-    """The verdict on two draws of a noisy recommender, with what so many users can show; a note of the run says it."""
+    """The verdict on two draws of a noisy recommender, with what so many users can
+    show; a note of the run says it.
+    """
     context = recsys.context
-    if context.made_up or not verdict.per_user or verdict.reach is None or verdict.floor is None:
+    if (
+        context.made_up
+        or not verdict.per_user
+        or verdict.reach is None
+        or verdict.floor is None
+    ):
         return verdict
     values = list(verdict.per_user.values())
     found = sensitivity_of(values, verdict.reach, margin, context.alpha, MARGINS)
-    recsys.runner.executor.notes.append(in_words(recsys.model, verdict.floor, len(values), found))
+    recsys.runner.executor.notes.append(
+        in_words(recsys.model, verdict.floor, len(values), found),
+    )
     details = {**verdict.details, "sensitivity": dataclasses.asdict(found)}
-    details["sensitivity"]["users"] = {f"{each:g}": count for each, count in found.users.items()}
+    details["sensitivity"]["users"] = {
+        f"{each:g}": count for each, count in found.users.items()
+    }
     noted = dataclasses.replace(verdict, details=details)
     verdict.ledger.replaced(verdict, noted)
     return noted
@@ -125,7 +146,9 @@ def in_words(model: str, floor: float, users: int, found: Sensitivity) -> str:
         f"one of {margin:.0%} takes {f'more than {MOST:,}' if count is None else f'about {count:,}'}"
         for margin, count in found.users.items()
     )
-    within = f"within a margin of {found.margin:.1%}" if found.margin else "within no margin"
+    within = (
+        f"within a margin of {found.margin:.1%}" if found.margin else "within no margin"
+    )
     above = (
         f"one that really loses {found.loss:.1%} of the agreement"
         if found.loss
@@ -142,4 +165,7 @@ def one_recommender(ours: Any, theirs: Any) -> bool:
     """Whether two specs name one recommender of users: one class, and one fingerprint."""
     one, other = ours.runner.subject, theirs.runner.subject
     known = one.fingerprint is not None and bool(one.defined)
-    return known and (one.fingerprint, one.defined) == (other.fingerprint, other.defined)
+    return known and (one.fingerprint, one.defined) == (
+        other.fingerprint,
+        other.defined,
+    )

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from pytest_recsys_mt.parity import comparison
 from pytest_recsys_mt.parity.comparison import ALPHA, MOST_LOST, Comparison
-from pytest_recsys_mt.parity.request_logs import ANSWERS, Log, Numbered, finish, paths_of, read
+from pytest_recsys_mt.parity.request_logs import (
+    ANSWERS,
+    Log,
+    Numbered,
+    finish,
+    paths_of,
+    read,
+)
 from pytest_recsys_mt.report.outputs import require_output
 from pytest_recsys_mt.report.sheets import Sheet, write_sheets
 from pytest_recsys_mt.requests import Item
@@ -42,15 +49,26 @@ def run(given: argparse.Namespace) -> int:
     if given.margin is not None:
         margin = int(given.margin) / 100
     catalogue, thing = _catalogue(given.data)
-    found = comparison.compare(first, second, numbered, margin, catalogue=catalogue, thing=thing)
+    found = comparison.compare(
+        first,
+        second,
+        numbered,
+        margin,
+        catalogue=catalogue,
+        thing=thing,
+    )
     passed = found.status == "holds"
     if given.exact:
         is_whole = (
-            found.status != "error" and not found.account.lost and not _beyond(found, first, second)
+            found.status != "error"
+            and not found.account.lost
+            and not _beyond(found, first, second)
         )
         passed = is_whole and not found.changed and not found.noisy
     sheets = _sheets(found, first, second, catalogue, exact=given.exact)
-    title = f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
+    title = (
+        f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
+    )
     write_sheets(given.output, "comparison", title, sheets, usual=".txt")
     return 0 if passed else 1
 
@@ -80,9 +98,19 @@ def _catalogue(data: str | None) -> tuple[Mapping[str, Item], str]:
 
 
 def _sheets(
-    found: Comparison, first: Log, second: Log, catalogue: Mapping[str, Item], *, exact: bool
+    found: Comparison,
+    first: Log,
+    second: Log,
+    catalogue: Mapping[str, Item],
+    *,
+    exact: bool,
 ) -> list[Sheet]:
-    sheets = [Sheet("", notes=[*_verdict_lines(found, exact=exact), *filter(None, [found.shared])])]
+    sheets = [
+        Sheet(
+            "",
+            notes=[*_verdict_lines(found, exact=exact), *filter(None, [found.shared])],
+        ),
+    ]
     if found.items:
         rows = []
         for item, before, after in found.items:
@@ -90,7 +118,9 @@ def _sheets(
             rows.append((label, str(before), str(after), f"{after - before:+d}"))
         columns = ("item", "lists of A", "lists of B", "difference")
         sheets.append(Sheet("Items that lists lost or gained", columns, rows))
-    sheets.append(Sheet("What was compared", notes=list(_account_lines(found, first, second))))
+    sheets.append(
+        Sheet("What was compared", notes=list(_account_lines(found, first, second))),
+    )
     return sheets
 
 
@@ -106,7 +136,9 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
         return
     low, high = found.bounds
     of_users = f"{found.mean:.4f} ({low:.4f} to {high:.4f}; {found.users:,} users)"
-    allowed = "none is allowed (--exact)" if exact else f"at most {found.margin:g} is allowed"
+    allowed = (
+        "none is allowed (--exact)" if exact else f"at most {found.margin:g} is allowed"
+    )
     if found.noisy:
         yield f"{found.status}: the mean user loses {of_users} of agreement beyond the noise of both; {allowed}"
         yield (
@@ -174,7 +206,9 @@ def _rows_left_out(log: Log) -> str:
         if count
     ]
     if log.repeats:
-        parts.append(f"{log.repeats:,} lists name an item twice, whose first place counts")
+        parts.append(
+            f"{log.repeats:,} lists name an item twice, whose first place counts",
+        )
     return "".join(f"; {part}" for part in parts)
 
 
@@ -189,20 +223,26 @@ def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
         DataError: If one side is no log, or an option does not apply.
     """
     if not all(sides):
-        log, other = (given.first, given.second) if sides[0] else (given.second, given.first)
+        log, other = (
+            (given.first, given.second) if sides[0] else (given.second, given.first)
+        )
         raise DataError(
             f"{log!r} is a log of answers, and {other!r} is a recommender; a log is compared with a log: write the answers "
-            f"of {other!r} to the same requests into one"
+            f"of {other!r} to the same requests into one",
         )
     if Path(given.first).resolve() == Path(given.second).resolve():
         raise DataError(f"both logs are the file {given.first!r}; name two")
-    refused = {"--users": given.users is not None, "--open": given.open, "--fresh": given.fresh}
+    refused = {
+        "--users": given.users is not None,
+        "--open": given.open,
+        "--fresh": given.fresh,
+    }
     for option, is_given in refused.items():
         if is_given:
             raise DataError(
-                f"{option} says how recommenders are asked, and two logs are compared without asking; leave it out"
+                f"{option} says how recommenders are asked, and two logs are compared without asking; leave it out",
             )
     if given.pytest:
         raise DataError(
-            f"two logs are compared without pytest, so {given.pytest[0]!r} is no option of it"
+            f"two logs are compared without pytest, so {given.pytest[0]!r} is no option of it",
         )

@@ -22,7 +22,9 @@ def _told_if_one(recsys: Any, recsys_against: Any) -> None:
 
 
 def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
-    """Few lists of two deterministic recommenders differ, and those of noisy ones little more than by their noise."""
+    """Few lists of two deterministic recommenders differ, and those of noisy ones
+    little more than by their noise.
+    """
     assert _told_of_exact(served_as_trained(recsys.run(), recsys_against.run()), recsys)
 
 
@@ -30,15 +32,22 @@ def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
 def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> None:
     """As by default, within a margin of one's own for both kinds of recommenders."""
     margin = int(percent) / 100
-    verdict = served_as_trained(recsys.run(), recsys_against.run(), margin=margin, changed=margin)
+    verdict = served_as_trained(
+        recsys.run(),
+        recsys_against.run(),
+        margin=margin,
+        changed=margin,
+    )
     assert _told_of_exact(verdict, recsys)
 
 
 def _told_of_exact(verdict: Verdict, recsys: Any) -> Verdict:
-    """The verdict; a note of the run says what else can be asked if these users are too few for a share."""
+    """The verdict; a note of the run says what else can be asked
+    if these users are too few for a share.
+    """
     if NEEDED in verdict.details and verdict.oracle.startswith("served_as_trained:any"):
         recsys.runner.executor.notes.append(
-            "both declare that they always answer alike: --exact needs no more users, as one list that differs is enough"
+            "both declare that they always answer alike: --exact needs no more users, as one list that differs is enough",
         )
     return verdict
 

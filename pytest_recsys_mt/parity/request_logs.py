@@ -1,10 +1,12 @@
 """Reads logs of answered requests: JSON lines or Parquet, a row for each answer.
 
-A row holds the id of a ``request``, its ``user``, and the ``items`` that were shown, best first::
+A row holds the id of a ``request``, its ``user``, and the ``items`` that were shown,
+best first::
 
     {"request": "7f3a", "user": "u17", "items": ["sku-5", "sku-9"], "version": "2026-11-30"}
 
-Further fields of plain values are facts about the request, such as its country or its version.
+Further fields of plain values are facts about the request, such as its country or its
+version.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".parquet")
 FIELDS = ("request", "user", "items")
-"""The fields that a log has, or that ``--map`` finds in it. Without ``user``, each request counts as a user of its own."""
+"""The fields that a log has, or that ``--map`` finds in it. Without ``user``, each
+request counts as a user of its own.
+"""
 
 ANSWERS = 2
 """How many answers to one request are read: two show the noise of the recommender."""
@@ -42,7 +46,8 @@ def is_log(spec: str) -> bool:
 
 
 def paths_of(text: str | None) -> dict[str, list[str]]:
-    """Where the fields of a row are, from the text of ``--map``: ``items=response.items.sku``.
+    """Where the fields of a row are, from the text of ``--map``:
+    ``items=response.items.sku``.
 
     Raises:
         DataError: If it is no list of ``field=path``, or names another field.
@@ -53,7 +58,7 @@ def paths_of(text: str | None) -> dict[str, list[str]]:
         if name.strip() not in FIELDS or not found or not path.strip():
             raise DataError(
                 f"--map: {part!r} says no place of a field; write field=path, separated by commas, as in "
-                f"request=id,items=response.items.sku; the fields are {', '.join(FIELDS)}"
+                f"request=id,items=response.items.sku; the fields are {', '.join(FIELDS)}",
             )
         paths[name.strip()] = path.strip().split(".")
     return paths
@@ -80,12 +85,15 @@ class Log:
     Attributes:
         path: The file.
         rows: How many rows it has.
-        row_of: For each answer kept, the number of its row, from 0; by request, then by answer; -1 for none.
-        user: The user of each request, as the first of its rows names it; -1 for requests that the log lacks.
+        row_of: For each answer kept, the number of its row, from 0; by request, then by
+            answer; -1 for none.
+        user: The user of each request, as the first of its rows names it; -1 for
+            requests that the log lacks.
         unreadable: How many rows could not be read.
         examples: Some of them, each with its place and what is wrong.
         further: How many rows are answers beyond `ANSWERS` to a request.
-        other_user: How many rows name another user than an earlier row of the same request.
+        other_user: How many rows name another user than an earlier row of the same
+            request.
         repeats: How many kept lists named an item twice; its first place counts.
         longest: How many items the longest list has.
     """
@@ -109,7 +117,9 @@ class Log:
         return self.rows_of(answer) >= 0
 
     def rows_of(self, answer: int) -> Integers:
-        """The number of the row of each request's first answer (0), or second (1), ``(requests,)``; -1 for none."""
+        """The number of the row of each request's first answer (0), or second (1),
+        ``(requests,)``; -1 for none.
+        """
         return np.frombuffer(self.row_of[answer], np.int32).astype(np.int64)
 
     @property
@@ -124,7 +134,9 @@ class Log:
 
     @cached_property
     def varies(self) -> bool:
-        """Whether two answers to one request differ; a row that was only delivered twice is no other answer."""
+        """Whether two answers to one request differ; a row that was only delivered
+        twice is no other answer.
+        """
         twice = np.flatnonzero(self.answered(1))
         if not len(twice):
             return False
@@ -139,13 +151,22 @@ class Log:
         return named
 
     def lists(self, answer: int, requests: Integers, k: int) -> Integers:
-        """The first `k` items of an answer to some requests, ``(n, k)``, padded with -1 at the end."""
+        """The first `k` items of an answer to some requests,
+        ``(n, k)``, padded with -1 at the end.
+        """
         starts = np.frombuffer(self._starts[answer], np.int64)[requests]
-        lengths = np.minimum(np.frombuffer(self._lengths[answer], np.int32)[requests], k)
+        lengths = np.minimum(
+            np.frombuffer(self._lengths[answer], np.int32)[requests],
+            k,
+        )
         places = np.arange(k)
         inside = places < lengths[:, None]
         at = np.where(inside, starts[:, None] + places, 0)
-        items = np.frombuffer(self._items, np.int32) if self._items else np.zeros(1, np.int32)
+        items = (
+            np.frombuffer(self._items, np.int32)
+            if self._items
+            else np.zeros(1, np.int32)
+        )
         return np.where(inside, items[at], PAD)
 
     def _grow(self, requests: int) -> None:
@@ -160,7 +181,12 @@ class Log:
             return
         more = max(more, len(self.user) // 8)
         self.user.extend([-1] * more)
-        for rows, starts, lengths in zip(self.row_of, self._starts, self._lengths, strict=True):
+        for rows, starts, lengths in zip(
+            self.row_of,
+            self._starts,
+            self._lengths,
+            strict=True,
+        ):
             rows.extend([-1] * more)
             starts.extend([0] * more)
             lengths.extend([0] * more)
@@ -175,7 +201,10 @@ class Log:
 
     def _keep(self, request: int, user: int, items: Sequence[int]) -> None:
         self._grow(request + 1)
-        answer = next((at for at in range(ANSWERS) if self.row_of[at][request] < 0), None)
+        answer = next(
+            (at for at in range(ANSWERS) if self.row_of[at][request] < 0),
+            None,
+        )
         if answer is None:
             self.further += 1
             return
@@ -240,7 +269,9 @@ def finish(log: Log, numbered: Numbered) -> None:
 
 
 def facts_at(log: Log, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The whole rows of these numbers, by number; the file is read once more, and no other row is parsed."""
+    """The whole rows of these numbers, by number; the file is
+    read once more, and no other row is parsed.
+    """
     needed = set(wanted)
     found: dict[int, dict[str, Any]] = {}
     for number, (_, row) in enumerate(_rows(log.path)):
@@ -252,7 +283,10 @@ def facts_at(log: Log, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _fields_of(row: object, paths: Mapping[str, Sequence[str]]) -> tuple[str, str, list[str]]:
+def _fields_of(
+    row: object,
+    paths: Mapping[str, Sequence[str]],
+) -> tuple[str, str, list[str]]:
     """The request, the user and the items of a row.
 
     Raises:
@@ -267,13 +301,17 @@ def _fields_of(row: object, paths: Mapping[str, Sequence[str]]) -> tuple[str, st
     user = _at(row, paths["user"])
     items = _at(row, paths["items"])
     if not isinstance(items, list):
-        raise DataError(f"{'.'.join(paths['items'])} is {_short(items)}, not a list of items")
+        raise DataError(
+            f"{'.'.join(paths['items'])} is {_short(items)}, not a list of items",
+        )
     ids = []
     for item in items:
         if item.__class__ is str:
             ids.append(item)
         else:
-            ids.append(_id("items", item.get("id") if isinstance(item, dict) else item, paths))
+            ids.append(
+                _id("items", item.get("id") if isinstance(item, dict) else item, paths),
+            )
     return request, request if user is None else _id("user", user, paths), ids
 
 
@@ -313,7 +351,7 @@ def _rows(path: Path) -> Iterator[tuple[str, str | dict[str, Any]]]:
     except (OSError, EOFError, UnicodeDecodeError) as error:
         told = getattr(error, "strerror", None) or error
         raise DataError(
-            f"the log {str(path)!r} cannot be read: {told}; name a file that ends in {', '.join(ENDINGS)}"
+            f"the log {str(path)!r} cannot be read: {told}; name a file that ends in {', '.join(ENDINGS)}",
         ) from error
 
 
@@ -323,11 +361,13 @@ def _of_parquet(path: Path) -> Iterator[dict[str, Any]]:
         from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
     except ImportError as error:
         raise MissingExtraError(
-            f"{str(path)!r} is a Parquet file, and pyarrow is not installed: pip install pyarrow"
+            f"{str(path)!r} is a Parquet file, and pyarrow is not installed: pip install pyarrow",
         ) from error
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_BLOCK):
                 yield from batch.to_pylist()
     except ArrowInvalid as error:
-        raise DataError(f"the log {str(path)!r} cannot be read: {one_line(str(error))}") from error
+        raise DataError(
+            f"the log {str(path)!r} cannot be read: {one_line(str(error))}",
+        ) from error

@@ -1,7 +1,8 @@
-"""Begins the tests of a recommender before pytest comes to them, so that their requests are sent together.
+"""Begins the tests of a recommender before pytest comes to them, so that their requests
+are sent together.
 
-What the body of such a test prints, warns of and logs before its test is kept for the test, as is the state of its
-random generators (`pytest_recsys_mt.plugin.apart`).
+What the body of such a test prints, warns of and logs before its test is kept for the
+test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
 """
 
 import inspect
@@ -37,18 +38,19 @@ AHEAD = "recsys_ahead"
 ONCE = "recsys_once"
 """The mark of a test whose body does not, though `AHEAD` is wanted for those around it."""
 
-SLOW = (
-    "without greenlet each test waits for its own answers, one after another; pip install greenlet"
-)
+SLOW = "without greenlet each test waits for its own answers, one after another; pip install greenlet"
 """The note of a run in which bodies cannot be parked."""
 
 
 def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
-    """Begin the bodies that run ahead, and send the requests that they wait for, all together.
+    """Begin the bodies that run ahead, and send the requests that they wait for, all
+    together.
 
-    They begin when the first of them comes. For a metamorphic test whose body does not run ahead, the requests for its
-    first users are sent: together with those of all tests of its recommender for which pytest sets up the same fixtures,
-    when the first of them comes. So no request is sent while something is set up that belongs to another test.
+    They begin when the first of them comes. For a metamorphic test whose body does not
+    run ahead, the requests for its first users are sent: together with those of all
+    tests of its recommender for which pytest sets up the same fixtures, when the first
+    of them comes. So no request is sent while something is set up that belongs to
+    another test.
 
     An error here is reported by the test that needs the answer.
 
@@ -67,8 +69,9 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     surroundings = items.surroundings_of(item)
     sends_first_looks = run.begins((recommender, surroundings))
     begins_bodies = _begins_bodies(item, subject, run)
-    # Each worker would send requests again whose answers only this process has. A recommender that reads
-    # no prompt and stores nothing runs in this process anyway: a larger batch gains nothing.
+    # Each worker would send requests again whose answers only this process has. A
+    # recommender that reads no prompt and stores nothing runs in this process anyway: a
+    # larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
     answers_are_kept = subject.durable or (subject.reads_text and not on_worker)
     if not answers_are_kept or run.settings.mode == "replay":
@@ -78,7 +81,8 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     if begins_bodies and not CAN_PARK and SLOW not in run.notes:
         run.notes.append(SLOW)
     began = time.perf_counter()
-    # All workers would send the same requests, so one of them does, and the others wait.
+    # All workers would send the same requests, so one of them does, and the others
+    # wait.
     only_one: AbstractContextManager[bool] = nullcontext(True)
     if on_worker:
         only_one = run.once((recommender, surroundings))
@@ -97,17 +101,32 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
 
 
 def _begins_bodies(item: pytest.Function, subject: Subject, run: Run) -> bool:
-    """Whether a test is the first one whose body runs ahead, so that those of the others begin too."""
-    return _is_waited_for(item, subject) and not _has_begun(item) and _runs_ahead(item, run)
+    """Whether a test is the first one whose body runs ahead,
+    so that those of the others begin too.
+    """
+    return (
+        _is_waited_for(item, subject)
+        and not _has_begun(item)
+        and _runs_ahead(item, run)
+    )
 
 
-def _tests_of(recommender: items.Given, item: pytest.Function) -> Iterator[pytest.Function]:
-    """The tests of a recommender that pytest will run from now on and that have not begun."""
-    # On a worker all tests of the session: the first of them may be another worker's, which has not come to them yet.
+def _tests_of(
+    recommender: items.Given,
+    item: pytest.Function,
+) -> Iterator[pytest.Function]:
+    """The tests of a recommender that pytest will run
+    from now on and that have not begun.
+    """
+    # On a worker all tests of the session: the first of them may be another worker's,
+    # which has not come to them yet.
     on_worker = hasattr(item.config, "workerinput")
     first = 0 if on_worker else item.session.items.index(item)
     for other in item.session.items[first:]:
-        if not isinstance(other, pytest.Function) or items.recommender_of(other) != recommender:
+        if (
+            not isinstance(other, pytest.Function)
+            or items.recommender_of(other) != recommender
+        ):
             continue
         if not is_skipped(other) and not _has_begun(other):
             yield other
@@ -123,7 +142,9 @@ def end_begun(session: pytest.Session) -> None:
 
 @contextmanager
 def takes_begun(item: pytest.Function) -> Iterator[None]:
-    """Within it, the body of a test that has begun already goes on in place of another run."""
+    """Within it, the body of a test that has begun
+    already goes on in place of another run.
+    """
     begun = item.stash.get(BEGUN, None)
     if begun is not None:
         del item.stash[BEGUN]
@@ -161,7 +182,9 @@ def _has_begun(item: pytest.Item) -> bool:
 
 
 def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The body of a test as a part of a schedule; none if the recommender cannot do what it needs."""
+    """The body of a test as a part of a schedule; none if the
+    recommender cannot do what it needs.
+    """
     begun = item.stash.get(BEGUN, None) or _new(item, current, run)
     transformation = begun.running.transformation
     if begun.recsys.lacks(transformation):
@@ -183,7 +206,9 @@ def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[P
 
 
 def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The first requests of a metamorphic test as a part of a schedule; none if they are not known beforehand."""
+    """The first requests of a metamorphic test as a part of a schedule; none if they
+    are not known beforehand.
+    """
     if not items.asks_two_sides(item):
         return []
     # What a transformation raises here, it raises again in its own test.
@@ -199,7 +224,9 @@ def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[P
 
 
 def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
-    """Begin a test of the recommender of the test that is about to run, or that test itself."""
+    """Begin a test of the recommender of the test that is
+    about to run, or that test itself.
+    """
     assert current.recsys is not None
     running = current
     if item.stash.get(RUNNING_TEST, None) is not current:
@@ -214,10 +241,13 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
 
 
 def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
-    """Whether bodies begin before their tests: many answers are waited for, and all tests will run."""
+    """Whether bodies begin before their tests: many answers
+    are waited for, and all tests will run.
+    """
     if not subject.waits:
         return False
-    # It may turn out not to answer alike, which every later test must take into account.
+    # It may turn out not to answer alike, which every later test must take into
+    # account.
     if subject.deterministic:
         return False
     option = item.config.option
@@ -235,10 +265,15 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 
 def _runs_ahead(item: pytest.Function, run: Run) -> bool:
-    """Whether the body of a test runs ahead: it asks for it, and needs nothing that pytest sets up for it."""
+    """Whether the body of a test runs ahead: it asks for it, and
+    needs nothing that pytest sets up for it.
+    """
     if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
         return False
-    if items.own_fixtures(item) or item.get_closest_marker("filterwarnings") is not None:
+    if (
+        items.own_fixtures(item)
+        or item.get_closest_marker("filterwarnings") is not None
+    ):
         return False
     if inspect.iscoroutinefunction(item.obj):
         return False
@@ -251,7 +286,8 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
 def _asks_for_it(item: pytest.Function, run: Run) -> bool:
     """Whether a test asks to run ahead.
 
-    The closest of its marks says so; without one, tests of shipped suites do, and all tests if the ini file says so.
+    The closest of its marks says so; without one, tests of shipped suites do, and all
+    tests if the ini file says so.
     """
     for mark in item.iter_markers():
         if mark.name in (AHEAD, ONCE):

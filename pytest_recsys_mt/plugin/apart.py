@@ -1,4 +1,6 @@
-"""Users' code that runs for a test before the test: what it prints, logs, warns of and draws is kept for the test."""
+"""Users' code that runs for a test before the test: what it prints, logs, warns of and
+draws is kept for the test.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from pytest_recsys_mt.plugin.state import asks_now
 
 
 class Apart:
-    """Surrounds all users' code that runs for a test before it, and repeats its output within the test.
+    """Surrounds all users' code that runs for a test before it, and repeats its output
+    within the test.
 
     Args:
         item: The test.
@@ -61,13 +64,19 @@ class Apart:
                 self._generators = _generators()
                 _set_generators(generators_outside)
                 # A handler that the body added stays, as it would in its test.
-                added = [handler for handler in logging.root.handlers if handler is not self._log]
+                added = [
+                    handler
+                    for handler in logging.root.handlers
+                    if handler is not self._log
+                ]
                 logging.root.handlers = handlers_outside + added
                 self._warned += warned
                 self.seconds += time.perf_counter() - began
 
     def hand_over(self) -> None:
-        """Print, log and warn of within the test what was printed, logged and warned of before it."""
+        """Print, log and warn of within the test what was
+        printed, logged and warned of before it.
+        """
         for buffer, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             buffer.flush()
             stream.write(buffer.buffer.getvalue().decode("utf-8", "replace"))
@@ -99,7 +108,8 @@ def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
 
     Args:
         item: The test.
-        counts: Whether the limit is on inside. Outside it is the other way round, and each start resets it.
+        counts: Whether the limit is on inside. Outside it is the other way round, and
+            each start resets it.
     """
     plugin = item.config.pluginmanager.getplugin("timeout")
     settings_of = getattr(plugin, "_get_item_settings", None)

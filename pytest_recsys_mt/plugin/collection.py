@@ -10,8 +10,19 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
-from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of
-from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of, relation_of, suite_of
+from pytest_recsys_mt.metamorphic import (
+    MARK,
+    UnnamedTransformation,
+    bare,
+    is_param,
+    name_of,
+)
+from pytest_recsys_mt.plugin.items import (
+    fixtures_of,
+    parameters_of,
+    relation_of,
+    suite_of,
+)
 from pytest_recsys_mt.safety.sanitize import slug
 
 FIXTURES = frozenset({"recsys", "recsys_model", "recsys_recommenders"})
@@ -21,7 +32,9 @@ THOROUGH = "recsys_thorough"
 """The mark of a test that makes many calls."""
 
 QUICK = "recsys_quick"
-"""The mark of a test that a first look runs too, for the given transformations or for all."""
+"""The mark of a test that a first look runs too, for
+the given transformations or for all.
+"""
 
 
 def asks(item: pytest.Item) -> bool:
@@ -30,9 +43,12 @@ def asks(item: pytest.Item) -> bool:
 
 
 def left_out(
-    items: list[pytest.Item], effort: Effort, named: Collection[Path]
+    items: list[pytest.Item],
+    effort: Effort,
+    named: Collection[Path],
 ) -> list[pytest.Item]:
-    """Remove from `items` the tests that ask more than an effort allows, and return them.
+    """Remove from `items` the tests that ask more than an effort allows, and return
+    them.
 
     Args:
         items: The collected tests.
@@ -53,7 +69,9 @@ def left_out(
 
 
 def named_files(config: pytest.Config) -> set[Path]:
-    """The files that the command line names, by a path or with ``--pyargs`` as a module."""
+    """The files that the command line names, by a path
+    or with ``--pyargs`` as a module.
+    """
     files = set()
     for argument in config.args:
         name, _, _ = argument.partition("::")
@@ -95,8 +113,8 @@ def model_ids(models: Sequence[str]) -> list[str]:
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
     """Make one test per transformation of a metamorphic test.
 
-    `source` and `followup` are parameters, not fixtures, so they cannot clash with a user's fixtures
-    of those names. The answers replace their values when the test runs.
+    `source` and `followup` are parameters, not fixtures, so they cannot clash with a
+    user's fixtures of those names. The answers replace their values when the test runs.
 
     Args:
         metafunc: The test function.
@@ -124,7 +142,7 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
         for name in sorted(set(mark.args).difference(names)):
             problems.append(
                 f"{where}: {QUICK} names {name!r}, which is none of its transformations: "
-                f"{', '.join(names)}"
+                f"{', '.join(names)}",
             )
     repeated = {name for name in names if names.count(name) > 1}
     for name in sorted(repeated - {_UNNAMED}):
@@ -155,22 +173,26 @@ def _id_of(transformation: Any, name: str) -> str:
 
 
 def named_twice(items: Sequence[pytest.Item]) -> list[str]:
-    """The errors of tests whose recommender comes from a user's fixture, while the command line names one too."""
+    """The errors of tests whose recommender comes from a user's fixture, while the
+    command line names one too.
+    """
     problems = []
     for item in items:
         fixtures = fixtures_of(item)
         if "recommender" in fixtures and "recsys_model" not in fixtures:
             problems.append(
                 f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
-                f"another; remove one of them"
+                f"another; remove one of them",
             )
     return problems
 
 
 def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
-    """Mark the tests whose violation the policy lists as expected failures, until its last day.
+    """Mark the tests whose violation the policy lists as expected failures, until its
+    last day.
 
-    The marks are strict: a test that passes is fixed, and fails until the policy is updated.
+    The marks are strict: a test that passes is fixed, and fails until the policy is
+    updated.
     """
     day = today()
     for item in items:
@@ -190,7 +212,9 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
 
 
 def distinct(ids: list[str]) -> list[str]:
-    """`ids` with a number behind each one that repeats an earlier one: ``a``, ``a-2``, ``a-3``."""
+    """`ids` with a number behind each one that repeats an
+    earlier one: ``a``, ``a-2``, ``a-3``.
+    """
     counts: Counter[str] = Counter()
     numbered = []
     for each in ids:

@@ -1,7 +1,8 @@
-"""The kept runs as a new run uses them: tests that were not settled run first, and their smallest examples are asked
-again.
+"""The kept runs as a new run uses them: tests that were not settled run first, and
+their smallest examples are asked again.
 
-`pytest_recsys_mt.plugin.since` makes the lines on what changed, which the end of a run prints.
+`pytest_recsys_mt.plugin.since` makes the lines on what changed, which the end of a run
+prints.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import UNSETTLED
 from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import asks
-from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
+from pytest_recsys_mt.plugin.items import (
+    design_of,
+    parameters_of,
+    recommender_of,
+    relation_of,
+)
 from pytest_recsys_mt.plugin.since import since
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
 from pytest_recsys_mt.safety.errors import PolicyError
@@ -34,13 +40,15 @@ SORTED = ("failedfirst", "newfirst", "stepwise")
 
 
 class Earlier:
-    """The kept runs, as the process that keeps this run reads them when its tests are known.
+    """The kept runs, as the process that keeps this run reads them when its tests are
+    known.
 
     Args:
         config: The configuration of this pytest run.
 
     Attributes:
-        replayed: By a test's id, how its smallest example of an earlier run is answered now.
+        replayed: By a test's id, how its smallest example of an earlier run is answered
+            now.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -50,11 +58,16 @@ class Earlier:
 
     @cached_property
     def known(self) -> Mapping[str, Was]:
-        """The earlier state of each test, by its id; on a worker only of tests that were not settled."""
+        """The earlier state of each test, by its id; on a worker
+        only of tests that were not settled.
+        """
         sent = getattr(self._config, "workerinput", {}).get(KEY)
         if sent is not None:
             return {nodeid: Was(*was) for nodeid, was in sent}
-        with suppress(OSError, PolicyError):  # a run needs no kept runs, so it ignores damaged ones
+        with suppress(
+            OSError,
+            PolicyError,
+        ):  # a run needs no kept runs, so it ignores damaged ones
             settings = self._config.stash[SETTINGS]
             return self._store.states(settings.data_named, settings.against)
         return {}
@@ -64,21 +77,29 @@ class Earlier:
         return Store.of(self._config.rootpath)
 
     def rows(self, nodeid: str) -> Sequence[Row]:
-        """The rows of a test in the record of its last run, if it was not settled there."""
+        """The rows of a test in the record of its last
+        run, if it was not settled there.
+        """
         was = self.known.get(nodeid)
         if was is None or was.state not in UNSETTLED:
             return ()
         if was.run not in self._records:
-            with suppress(PolicyError):  # the record was removed meanwhile, or is damaged
-                self._records[was.run] = record_in(self._store.run(was.run).record)["results"]
+            with suppress(
+                PolicyError,
+            ):  # the record was removed meanwhile, or is damaged
+                self._records[was.run] = record_in(self._store.run(was.run).record)[
+                    "results"
+                ]
         rows_of_run = self._records.get(was.run, ())
         return [row for row in rows_of_run if row["nodeid"] == nodeid]
 
     def replay(self, item: pytest.Function, recsys: Recsys, run: Run) -> None:
-        """Ask a recommender the smallest examples that its tests found when they last ran.
+        """Ask a recommender the smallest examples that its tests found when they last
+        ran.
 
-        This happens once for each recommender, before it is asked anything else. A worker does not know which tests it
-        will run, so it asks the example of `item` alone, for each test.
+        This happens once for each recommender, before it is asked anything else. A
+        worker does not know which tests it will run, so it asks the example of `item`
+        alone, for each test.
 
         Args:
             item: The test that is about to run.
@@ -97,7 +118,11 @@ class Earlier:
         candidates: Sequence[pytest.Item] = [item] if on_worker else item.session.items
         for candidate in candidates:
             is_relational = relation_of(candidate) is not None
-            if is_relational and recommender_of(candidate) == model and not is_skipped(candidate):
+            if (
+                is_relational
+                and recommender_of(candidate) == model
+                and not is_skipped(candidate)
+            ):
                 self._replay_example(candidate, recsys, run)
 
     def _replay_example(self, item: pytest.Item, recsys: Recsys, run: Run) -> None:
@@ -106,25 +131,38 @@ class Earlier:
         relation = relation_of(item)
         # Its verdicts go nowhere: they belong to no test that runs now.
         recsys_of_item = recsys.like(
-            design_of(item, run.settings.design), report=lambda verdict: verdict
+            design_of(item, run.settings.design),
+            report=lambda verdict: verdict,
         )
         examples = [row["shrunk"] for row in self.rows(item.nodeid) if row["shrunk"]]
-        if recsys_of_item.design.refits or recsys_of_item.lacks(relation) or not examples:
+        if (
+            recsys_of_item.design.refits
+            or recsys_of_item.lacks(relation)
+            or not examples
+        ):
             return
         as_before = answered_as_before(
-            recsys_of_item.run(), recsys_of_item.run(relation), examples[0]
+            recsys_of_item.run(),
+            recsys_of_item.run(relation),
+            examples[0],
         )
         if as_before is None:
             return
         how = "as" if as_before else "otherwise than"
         run_number = self.known[item.nodeid].run
-        self.replayed[item.nodeid] = f"its smallest example is answered {how} in run {run_number}"
+        self.replayed[item.nodeid] = (
+            f"its smallest example is answered {how} in run {run_number}"
+        )
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Send each worker the states that decide the order, which must be the same on all of them."""
+        """Send each worker the states that decide the order,
+        which must be the same on all of them.
+        """
         unsettled = [
-            (nodeid, tuple(was)) for nodeid, was in self.known.items() if was.state in UNSETTLED
+            (nodeid, tuple(was))
+            for nodeid, was in self.known.items()
+            if was.state in UNSETTLED
         ]
         node.workerinput[KEY] = unsettled
 
@@ -136,7 +174,9 @@ class Earlier:
         """
         if not any(asks(item) for item in items):
             return
-        ranks = {item: self._rank(item) for item in items}  # read before this run is kept
+        ranks = {
+            item: self._rank(item) for item in items
+        }  # read before this run is kept
         sorted_by_user = any(self._config.getoption(name, False) for name in SORTED)
         all_settled = min(ranks.values()) == len(UNSETTLED)
         if sorted_by_user or all_settled:
@@ -158,8 +198,14 @@ class Earlier:
         items.sort(key=order)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        """Print what was fixed, what still fails and what fails now, since the tests last ran."""
+    def pytest_terminal_summary(
+        self,
+        terminalreporter: Any,
+        config: pytest.Config,
+    ) -> None:
+        """Print what was fixed, what still fails and what
+        fails now, since the tests last ran.
+        """
         record = config.stash.get(RECORD, None)
         if record is None or not self.known:
             return
@@ -167,7 +213,9 @@ class Earlier:
             Safe(terminalreporter).write_line(line)
 
     def _rank(self, item: pytest.Item) -> int:
-        """The place of a test's earlier state among those that are not settled; settled tests come last."""
+        """The place of a test's earlier state among those that are
+        not settled; settled tests come last.
+        """
         was = self.known.get(item.nodeid)
         if was is None or was.state not in UNSETTLED:
             return len(UNSETTLED)
@@ -179,7 +227,8 @@ def _model(item: pytest.Item) -> str:
 
 
 def _first_places(
-    items: Sequence[pytest.Item], group_of: Callable[[pytest.Item], Any]
+    items: Sequence[pytest.Item],
+    group_of: Callable[[pytest.Item], Any],
 ) -> dict[Any, int]:
     """The place of the first item of each group."""
     places: dict[Any, int] = {}

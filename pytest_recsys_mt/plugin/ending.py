@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run
 
 
-NOT_ENDED = "the run that writes it has not ended; where none is under way, it was killed"
+NOT_ENDED = (
+    "the run that writes it has not ended; where none is under way, it was killed"
+)
 """The reason why no gate passes the record that is there while a run goes on."""
 
 _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
@@ -32,7 +34,9 @@ _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def never_ended(path: Path) -> bool:
-    """Whether a file is what `begun_record` wrote, which the end of its run should have replaced."""
+    """Whether a file is what `begun_record` wrote, which the
+    end of its run should have replaced.
+    """
     with suppress(OSError):
         is_short = path.is_file() and path.stat().st_size < MOST_TEXT
         return is_short and NOT_ENDED.encode() in path.read_bytes()
@@ -43,12 +47,13 @@ def never_ended(path: Path) -> bool:
 def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[None]:
     """Put a record that no gate passes where that of this run will be.
 
-    Without it, a process that ends at once, as by ``os._exit(0)`` in a recommender, would leave the record of an older
-    run, and exit status 0.
+    Without it, a process that ends at once, as by ``os._exit(0)`` in a recommender,
+    would leave the record of an older run, and exit status 0.
 
     Args:
         config: The configuration of the pytest run.
-        put_back: Whether the file that was there before comes back in any case; else only if the run is refused inside.
+        put_back: Whether the file that was there before comes back in any case; else
+            only if the run is refused inside.
 
     Raises:
         pytest.UsageError: The file cannot be written.
@@ -61,7 +66,10 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(
-        settings, version("pytest-recsys-mt"), config.stash[state.STARTED], incomplete=[NOT_ENDED]
+        settings,
+        version("pytest-recsys-mt"),
+        config.stash[state.STARTED],
+        incomplete=[NOT_ENDED],
     )
     place = Path(os.path.realpath(config.invocation_params.dir / path))
     older = place.with_name(f".before-{os.getpid()}.json")
@@ -72,14 +80,15 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
             begun.write(place)
         except OSError as error:
             raise pytest.UsageError(
-                f"--recsys-json={str(path)!r} cannot be written: {error.strerror or error}; free some space, or name another place"
+                f"--recsys-json={str(path)!r} cannot be written: {error.strerror or error}; free some space, or name another place",
             ) from error
         yield
     except pytest.UsageError:
         put_back = True
         raise
     finally:
-        # If the disk fails here too, this must not hide what ended the run. The older file then stays beside its place.
+        # If the disk fails here too, this must not hide what ended the run. The older
+        # file then stays beside its place.
         with suppress(OSError):
             if not put_back:
                 older.unlink(missing_ok=True)
@@ -106,18 +115,23 @@ def begin_junit(config: pytest.Config) -> None:
 
 
 def _begins(config: pytest.Config) -> bool:
-    """Whether this process is the one of a run that writes before its tests: the only one, or the first worker."""
+    """Whether this process is the one of a run that writes before its tests: the only
+    one, or the first worker.
+    """
     worker = getattr(config, "workerinput", {}).get("workerid", "gw0")
     return bool(worker == "gw0")
 
 
 def conclude(
-    session: pytest.Session, reported: Reported, junit_failure: OSError | None = None
+    session: pytest.Session,
+    reported: Reported,
+    junit_failure: OSError | None = None,
 ) -> None:
     """Write the record and the other reports, if the run asked a recommender.
 
     Args:
-        session: The session. Its exit status becomes a failure if the gate does not pass.
+        session: The session. Its exit status becomes a failure if the gate does not
+            pass.
         reported: The reports of all tests.
         junit_failure: Why pytest could not write the JUnit file, if it could not.
     """
@@ -132,10 +146,17 @@ def conclude(
         return
     carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
     rows = [row for report in carrying for row in report.recsys_mt["rows"]]
-    passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    if settings.pin and passed and not any(row["oracle"].startswith("pinned:") for row in rows):
+    passed = session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    )
+    if (
+        settings.pin
+        and passed
+        and not any(row["oracle"].startswith("pinned:") for row in rows)
+    ):
         config.stash[state.PROBLEMS].append(
-            "--recsys-pin wrote nothing: no test of this run calls pinned(recsys.run(), FILE); write one"
+            "--recsys-pin wrote nothing: no test of this run calls pinned(recsys.run(), FILE); write one",
         )
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
@@ -173,16 +194,20 @@ def conclude(
 
 
 def _remove_begun_record(config: pytest.Config) -> None:
-    """Remove what `begun_record` wrote: an option of the ini file writes a record only where something was judged."""
+    """Remove what `begun_record` wrote: an option of the ini file writes a record only
+    where something was judged.
+    """
     path = config.invocation_params.dir / (config.stash[state.SETTINGS].json or "")
     if never_ended(path):
         path.unlink()
 
 
 def report_end(session: pytest.Session, run: Run) -> None:
-    """Check whether answers changed during the run, and count the calls that no test has counted.
+    """Check whether answers changed during the run, and count the calls that no test
+    has counted.
 
-    Such calls come, for example, from an interrupted test. A worker reports to the controller.
+    Such calls come, for example, from an interrupted test. A worker reports to the
+    controller.
     """
     config = session.config
     drifts = []
@@ -215,7 +240,9 @@ def report_end(session: pytest.Session, run: Run) -> None:
 
 @contextmanager
 def _captured(config: pytest.Config) -> Iterator[None]:
-    """Keep what a recommender prints off the terminal, as during a test, unless the user wants it (``-s``)."""
+    """Keep what a recommender prints off the terminal, as during
+    a test, unless the user wants it (``-s``).
+    """
     manager: Any = config.pluginmanager.getplugin("capturemanager")
     if manager is None or not manager.is_globally_capturing():
         yield
@@ -231,7 +258,8 @@ def _captured(config: pytest.Config) -> Iterator[None]:
 def _asked_for(config: pytest.Config) -> bool:
     """Whether the user wants a report on recommenders, whatever was collected.
 
-    Options in the ini file apply to every command, so they do not count: a run of other tests gets no report.
+    Options in the ini file apply to every command, so they do not count: a run of other
+    tests gets no report.
     """
     switches = {option.switch for option in every_option() if option.asks_report}
     for argument in config.invocation_params.args:

@@ -33,7 +33,9 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
-    """The recommender under test: `recsys.run(*transformations)` gives the answers of all sampled users."""
+    """The recommender under test: `recsys.run(*transformations)`
+    gives the answers of all sampled users.
+    """
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.plugin.items import design_of, recommender_of
     from pytest_recsys_mt.requests.abilities import fingerprint_of
@@ -60,7 +62,9 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 
 @pytest.fixture(scope="session")
 def recsys_session(pytestconfig: pytest.Config) -> Session:
-    """What a suite's own fixtures take from the run: options, text models, objects that specs name."""
+    """What a suite's own fixtures take from the run: options,
+    text models, objects that specs name.
+    """
     from pytest_recsys_mt.engine.session import Session
 
     return Session(run_of(pytestconfig))
@@ -68,7 +72,9 @@ def recsys_session(pytestconfig: pytest.Config) -> Session:
 
 @pytest.fixture
 def recsys_recommenders(request: pytest.FixtureRequest) -> Recommenders:
-    """Other recommenders by their specs, on the requests of the test: ``recsys_recommenders("mostpop")``."""
+    """Other recommenders by their specs, on the requests of the test:
+    ``recsys_recommenders("mostpop")``.
+    """
     from pytest_recsys_mt.plugin.items import design_of
     from pytest_recsys_mt.plugin.recommenders import Recommenders
 
@@ -79,25 +85,39 @@ def recsys_recommenders(request: pytest.FixtureRequest) -> Recommenders:
 
 @pytest.fixture
 def recsys_against(
-    request: pytest.FixtureRequest, recsys: Recsys, recsys_recommenders: Recommenders
+    request: pytest.FixtureRequest,
+    recsys: Recsys,
+    recsys_recommenders: Recommenders,
 ) -> Recsys:
     """The recommender that --recsys-against names, on the same requests."""
-    spec = _given(run_of(request.config).settings, "against", "a recommender to compare with")
+    spec = _given(
+        run_of(request.config).settings,
+        "against",
+        "a recommender to compare with",
+    )
     return recsys_recommenders(spec)
 
 
 @pytest.fixture
 def recsys_sampler(
-    request: pytest.FixtureRequest, recsys: Recsys, recsys_recommenders: Recommenders
+    request: pytest.FixtureRequest,
+    recsys: Recsys,
+    recsys_recommenders: Recommenders,
 ) -> Recsys:
     """The recommender that recsys_sampler names, on the same requests."""
-    spec = _given(run_of(request.config).settings, "sampler", "a recommender to sample by")
+    spec = _given(
+        run_of(request.config).settings,
+        "sampler",
+        "a recommender to sample by",
+    )
     return recsys_recommenders(spec)
 
 
 @pytest.fixture
 def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
-    """The text model that describes users: that of recsys_profiler, else the one under test."""
+    """The text model that describes users: that of
+    recsys_profiler, else the one under test.
+    """
     from pytest_recsys_mt.safety.errors import NotApplicable
 
     run = run_of(request.config)
@@ -111,7 +131,9 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
 
 
 def _given(settings: Settings, name: str, what: str) -> str:
-    """The spec that an option gives; without it the test is skipped, as it needs `what`."""
+    """The spec that an option gives; without it the test
+    is skipped, as it needs `what`.
+    """
     spec: str | None = getattr(settings, name)
     if spec is None:
         raise DoesNotApply(f"needs {what}: give {typed(name)}=SPEC")

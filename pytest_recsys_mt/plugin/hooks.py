@@ -1,7 +1,7 @@
 """The pytest hooks and the fixtures.
 
-Every pytest run of an environment imports this module, so it imports nothing heavy. A hook imports
-what it needs when the first recommender test comes.
+Every pytest run of an environment imports this module, so it imports nothing heavy. A
+hook imports what it needs when the first recommender test comes.
 """
 
 from __future__ import annotations
@@ -67,16 +67,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(
-    parser: pytest.Parser, args: list[str]
+    parser: pytest.Parser,
+    args: list[str],
 ) -> Generator[None, None, None]:
-    """Name the nearest option to a misspelt one, when the options of all plugins are known."""
+    """Name the nearest option to a misspelt one, when the
+    options of all plugins are known.
+    """
     yield
     misspelt.check_options(parser, args)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
-    """Turn workers off for listing and planning, which need the collection in this process."""
+    """Turn workers off for listing and planning, which
+    need the collection in this process.
+    """
     runs_no_test = config.getoption("recsys_list") or config.getoption("recsys_plan")
     if runs_no_test and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
@@ -112,12 +117,17 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[state.BASELINE] = preflight(config, settings)
-    config.stash[state.UNENDED] = settings.json is not None and never_ended(settings.json)
+    config.stash[state.UNENDED] = settings.json is not None and never_ended(
+        settings.json,
+    )
     has_kept_runs = os.path.isdir(config.rootpath / RUNS)
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
-        config.pluginmanager.register(Planning(state.run_of(config)), "recsys_mt_planning")
+        config.pluginmanager.register(
+            Planning(state.run_of(config)),
+            "recsys_mt_planning",
+        )
     elif settings.keep != "no" and settings.wrapper is None and has_kept_runs:
         from pytest_recsys_mt.plugin.earlier import Earlier
 
@@ -161,13 +171,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         # Session scope orders the tests so that each recommender is fitted once.
         ids = collection.model_ids(settings.models)
         metafunc.parametrize(
-            "recsys_model", settings.models, indirect=True, ids=ids, scope="session"
+            "recsys_model",
+            settings.models,
+            indirect=True,
+            ids=ids,
+            scope="session",
         )
-    metafunc.config.stash[state.PROBLEMS] += collection.parametrize_transformations(metafunc)
+    metafunc.config.stash[state.PROBLEMS] += collection.parametrize_transformations(
+        metafunc,
+    )
 
 
-@pytest.hookimpl(trylast=True)  # after -k and -m, so that only what they select counts as left out
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(
+    trylast=True,
+)  # after -k and -m, so that only what they select counts as left out
+def pytest_collection_modifyitems(
+    config: pytest.Config,
+    items: list[pytest.Item],
+) -> None:
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[state.PROBLEMS]
     settings = config.stash[state.SETTINGS]
@@ -206,7 +227,8 @@ def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> No
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Report to the controller, if any, which tests ask a recommender, then check what they use.
+    """Report to the controller, if any, which tests ask a recommender, then check what
+    they use.
 
     The order matters, as making a recommender may end the process.
     """
@@ -217,7 +239,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if asking_tests and not runs_no_test:
         # Before anything makes the run, which takes the settings as they are then.
         config.stash[state.SETTINGS] = replace(settings, family=asking_tests)
-    say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
+    say_collected(
+        session,
+        lambda: pytest_report_collectionfinish(config, session.items),
+    )
     if asking_tests:
         from pytest_recsys_mt.plugin.logs import log_without_keys
 
@@ -237,7 +262,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
 
 
-def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
+def pytest_report_collectionfinish(
+    config: pytest.Config,
+    items: list[pytest.Item],
+) -> str | None:
     """Note before the first call which limits the sampled users are too few to show."""
     settings = config.stash[state.SETTINGS]
     if settings.list or config.option.collectonly:
@@ -263,7 +291,8 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     if state.LEFT_OUT_KEY in output:
         node.config.stash[state.LEFT_OUT] = output[state.LEFT_OUT_KEY]
     problem = output.get(state.PROBLEMS_KEY)
-    # All workers collect the same tests and so find the same problems: those of one are enough.
+    # All workers collect the same tests and so find the same problems: those of one are
+    # enough.
     if problem is not None and not node.config.stash[state.PROBLEMS]:
         node.config.stash[state.PROBLEMS].append(problem)
 
@@ -294,7 +323,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         yield
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    except OSError as error:  # raised by pytest itself if it cannot write the JUnit file
+    except (
+        OSError
+    ) as error:  # raised by pytest itself if it cannot write the JUnit file
         failure = error
     if reported is not None:
         for node in reported.nodes:  # those that ended after xdist stopped listening
@@ -305,7 +336,11 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         _remove_accounts(config)
     if reported is not None:  # not a worker
         with config.stash[state.PROGRESS].doing("writing the reports"):
-            conclude(session, reported, failure if _is_of_junit(config, failure) else None)
+            conclude(
+                session,
+                reported,
+                failure if _is_of_junit(config, failure) else None,
+            )
     record = config.stash.get(state.RECORD, None)
     is_failure_reported = record is not None and record.unwritten
     if failure is not None and not is_failure_reported:
@@ -313,17 +348,27 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def _is_of_junit(config: pytest.Config, failure: OSError | None) -> bool:
-    """Whether a failure is that of writing the JUnit file; one that happens within the writing names no file."""
+    """Whether a failure is that of writing the JUnit file; one
+    that happens within the writing names no file.
+    """
     junit = config.getoption("xmlpath", None)
     if failure is None or not junit:
         return False
     # Absolute, as a recommender may have changed the folder.
     path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
-    return failure.filename is None or os.path.normpath(failure.filename) == os.path.normpath(path)
+    return failure.filename is None or os.path.normpath(
+        failure.filename,
+    ) == os.path.normpath(path)
 
 
-def _end_tests(session: pytest.Session, run: Run | None, reported: Reported | None) -> None:
-    """Report what this process found beyond its tests; if the run is interrupted, end the workers."""
+def _end_tests(
+    session: pytest.Session,
+    run: Run | None,
+    reported: Reported | None,
+) -> None:
+    """Report what this process found beyond its tests; if the
+    run is interrupted, end the workers.
+    """
     config = session.config
     if run is not None:
         from pytest_recsys_mt.plugin.ahead import end_begun
@@ -332,7 +377,9 @@ def _end_tests(session: pytest.Session, run: Run | None, reported: Reported | No
         report_end(session, run)
     if state.INTERRUPTIONS not in config.stash:
         return
-    config.stash[state.INTERRUPTIONS].finish()  # a Ctrl-C from here on would lose the JUnit file
+    config.stash[
+        state.INTERRUPTIONS
+    ].finish()  # a Ctrl-C from here on would lose the JUnit file
     if session.exitstatus == pytest.ExitCode.INTERRUPTED and reported is not None:
         from pytest_recsys_mt.engine.drift import unheard
         from pytest_recsys_mt.plugin.interruptions import end_workers
@@ -350,7 +397,9 @@ def _remove_accounts(config: pytest.Config) -> None:
 
     for name in config.stash[state.RUN_NAMES]:
         kept = account(config.stash[state.SETTINGS].cache, name)
-        with suppress(OSError):  # a process may have one open, which Windows then refuses to remove
+        with suppress(
+            OSError,
+        ):  # a process may have one open, which Windows then refuses to remove
             for path in kept.parent.glob(f"{kept.stem}*"):
                 path.unlink(missing_ok=True)
 
@@ -379,5 +428,10 @@ def _summarise_record(reporter: Safe, config: pytest.Config) -> None:
         reporter.write_line("the run before that was to write this record never ended")
     if record.written:
         written = f"wrote {', '.join(record.written)}"
-        for line in textwrap.wrap(written, 80, subsequent_indent="    ", break_long_words=False):
+        for line in textwrap.wrap(
+            written,
+            80,
+            subsequent_indent="    ",
+            break_long_words=False,
+        ):
             reporter.write_line(line)

@@ -1,7 +1,8 @@
 """Handles signals that stop a run, so that it ends and still writes its record.
 
-pytest treats a second Ctrl-C like the first, even while it is ending, and handles neither the SIGTERM by which
-supervisors and CI stop a run, nor the SIGHUP of a terminal that is closed. Each would lose the record.
+pytest treats a second Ctrl-C like the first, even while it is ending, and handles
+neither the SIGTERM by which supervisors and CI stop a run, nor the SIGHUP of a terminal
+that is closed. Each would lose the record.
 """
 
 import contextlib
@@ -19,14 +20,16 @@ PATIENCE = 10.0
 
 
 TOGETHER = 2.0
-"""Seconds within which further signals are one with the last: who is impatient presses Ctrl-C thrice."""
+"""Seconds within which further signals are one with the
+last: who is impatient presses Ctrl-C thrice.
+"""
 
 
 class Interruptions:
     """Handles SIGINT, SIGTERM and SIGHUP.
 
-    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
-    but that of a worker, which its controller ends.
+    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends
+    the process; but that of a worker, which its controller ends.
 
     Args:
         worker: Whether this process is a worker of xdist.
@@ -48,7 +51,10 @@ class Interruptions:
             if number is None:  # Windows lacks SIGHUP
                 continue
             before = signal.getsignal(number)
-            if before in (signal.SIG_DFL, signal.default_int_handler):  # nohup has SIGHUP ignored
+            if before in (
+                signal.SIG_DFL,
+                signal.default_int_handler,
+            ):  # nohup has SIGHUP ignored
                 self._before[number] = before
                 signal.signal(number, self._take)
 
@@ -79,10 +85,12 @@ class Interruptions:
 
 
 def end_workers(nodes: Sequence[Any]) -> int:
-    """Stop the workers of this machine, and wait until they have reported their results.
+    """Stop the workers of this machine, and wait until they have reported their
+    results.
 
-    They get one signal: a further one would break off the report of a worker that is ending, which takes seconds on a
-    busy machine. A worker that goes on, as its code has caught the signal, is killed.
+    They get one signal: a further one would break off the report of a worker that is
+    ending, which takes seconds on a busy machine. A worker that goes on, as its code
+    has caught the signal, is killed.
 
     Returns:
         The number of workers that were killed, whose last calls nobody reported.
@@ -106,7 +114,8 @@ def _running(nodes: Sequence[Any]) -> list[Any]:
 
 
 def _signal(nodes: Sequence[Any], number: int) -> None:
-    # Windows sends Ctrl-C to the workers too, and there os.kill would end them without a report.
+    # Windows sends Ctrl-C to the workers too, and there os.kill would end them without
+    # a report.
     if os.name != "posix":
         return
     for node in nodes:

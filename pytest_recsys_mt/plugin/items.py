@@ -16,10 +16,10 @@ def design_of(item: pytest.Item, design: Design) -> Design:
     """How a test's requests are made.
 
     Args:
-        item: The test. Its marks ``recsys_design`` change the design, the closest one last, and a relation that changes
-            training data makes it refit.
-        design: How the options say that requests are made. If they give a number of users, a mark may ask fewer users,
-            but not more.
+        item: The test. Its marks ``recsys_design`` change the design, the closest one
+            last, and a relation that changes training data makes it refit.
+        design: How the options say that requests are made. If they give a number of
+            users, a mark may ask fewer users, but not more.
 
     Returns:
         The design of this test.
@@ -28,7 +28,9 @@ def design_of(item: pytest.Item, design: Design) -> Design:
     from_closest = list(item.iter_markers("recsys_design"))
     for mark in reversed(from_closest):
         design = replace(design, **mark.kwargs)
-    if item.config.getoption("recsys_users", None) or item.config.getini("recsys_users"):
+    if item.config.getoption("recsys_users", None) or item.config.getini(
+        "recsys_users",
+    ):
         design = replace(design, users=min(users_of_options, design.users))
     if changes_training(relation_of(item)):
         design = replace(design, refits=True)
@@ -71,8 +73,14 @@ def plain_parameters(item: pytest.Function) -> set[str]:
 
 
 def _fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
-    """The definitions of each fixture that a test may use, by its name, the closest one last."""
-    info = getattr(item, "_fixtureinfo", None)  # pytest has no public access to a test's fixtures
+    """The definitions of each fixture that a test may use,
+    by its name, the closest one last.
+    """
+    info = getattr(
+        item,
+        "_fixtureinfo",
+        None,
+    )  # pytest has no public access to a test's fixtures
     definitions: Mapping[str, Sequence[Any]] = getattr(info, "name2fixturedefs", {})
     return definitions
 
@@ -83,17 +91,23 @@ def _closest(definitions: Mapping[str, Sequence[Any]], name: str) -> Any:
     return definitions_of_name[-1] if definitions_of_name else None
 
 
-OUR_FIXTURES = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
+OUR_FIXTURES = frozenset(
+    {"recsys", "recsys_model", "recommender", "request", "pytestconfig"},
+)
 """The fixtures of every test of a recommender."""
 
 
 def own_fixtures(item: pytest.Function) -> set[str]:
-    """The names of the fixtures that pytest sets up for a test beside `OUR_FIXTURES`, setup methods among them."""
+    """The names of the fixtures that pytest sets up for a test beside `OUR_FIXTURES`,
+    setup methods among them.
+    """
     return fixtures_of(item) - OUR_FIXTURES - plain_parameters(item)
 
 
 def surroundings_of(item: pytest.Function) -> tuple[str, ...]:
-    """What pytest sets up for a test: equal for tests with the same fixtures, which have the same parameters."""
+    """What pytest sets up for a test: equal for tests with the same fixtures, which
+    have the same parameters.
+    """
     definitions = _fixture_definitions(item)
     surroundings = []
     for name in sorted(own_fixtures(item)):
@@ -132,11 +146,13 @@ def is_drawn(item: pytest.Item) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """The source of a test's recommender: the same for tests of one recommender, on every worker.
+    """The source of a test's recommender: the same for tests of one recommender, on
+    every worker.
 
     Attributes:
         where: The fixture, by its place and function.
-        parameters: Those of the fixture and of the fixtures it depends on, in the order of their names.
+        parameters: Those of the fixture and of the fixtures it depends on, in the order
+            of their names.
         during: Where it gives one object: the id of a test, class or module.
     """
 
@@ -148,8 +164,8 @@ class Given:
         """What distinguishes a recommender from others of its name.
 
         Args:
-            fingerprint: The fingerprint of the recommender; None if it has none. Recommenders with one fingerprint are
-                the same, wherever they are given.
+            fingerprint: The fingerprint of the recommender; None if it has none.
+                Recommenders with one fingerprint are the same, wherever they are given.
         """
         place = f"{self.where}[{','.join(self.parameters)}]"
         if fingerprint is None and self.during:
@@ -158,7 +174,9 @@ class Given:
 
 
 def recommender_of(item: pytest.Item) -> Given | None:
-    """The source of a test's recommender, known before any fixture is set up; None without one."""
+    """The source of a test's recommender, known before any
+    fixture is set up; None without one.
+    """
     definitions = _fixture_definitions(item)
     fixture = _closest(definitions, "recommender")
     if fixture is None:
@@ -185,14 +203,17 @@ def _needed_by(name: str, definitions: Mapping[str, Sequence[Any]]) -> set[str]:
 
 
 def _parameter_text(item: pytest.Item, name: str) -> str:
-    """The value of a parameter as a text that is the same on every worker; empty without such a parameter."""
+    """The value of a parameter as a text that is the same on every worker; empty
+    without such a parameter.
+    """
     parameters = parameters_of(item)
     if name not in parameters:
         return ""
     value = parameters[name]
     if isinstance(value, str | int | float | None):
         return str(value)
-    # The repr of another object may contain its address, so it gets a number, as in pytest's own ids.
+    # The repr of another object may contain its address, so it gets a number, as in
+    # pytest's own ids.
     indices = getattr(getattr(item, "callspec", None), "indices", {})
     return f"{name}{indices.get(name, '')}"
 
@@ -206,7 +227,9 @@ _COLLECTORS: dict[str, type[pytest.Collector]] = {
 
 
 def _during(item: pytest.Item, scope: str) -> str:
-    """The id of what a fixture of a scope gives one object during; empty for the whole session."""
+    """The id of what a fixture of a scope gives one object
+    during; empty for the whole session.
+    """
     if scope == "function":
         return item.nodeid
     collector = _COLLECTORS.get(scope)

@@ -1,4 +1,6 @@
-"""Lines of pytest's log file and live log without keys: a recommender may log what it sends."""
+"""Lines of pytest's log file and live log without keys:
+a recommender may log what it sends.
+"""
 
 import logging
 
@@ -7,7 +9,9 @@ import pytest
 from pytest_recsys_mt.safety.redaction import redact
 
 HANDLERS = ("log_file_handler", "log_cli_handler")
-"""Those of pytest's plugin that write while a test runs; what it captures is in the report of the test."""
+"""Those of pytest's plugin that write while a test runs; what
+it captures is in the report of the test.
+"""
 
 
 class WithoutKeys(logging.Formatter):
@@ -26,7 +30,9 @@ class WithoutKeys(logging.Formatter):
 
 
 def log_without_keys(config: pytest.Config) -> None:
-    """Take keys out of what is logged from now on; pytest has no hook for a line of its log."""
+    """Take keys out of what is logged from now on; pytest
+    has no hook for a line of its log.
+    """
     plugin = config.pluginmanager.get_plugin("logging-plugin")
     for name in HANDLERS:
         handler = getattr(plugin, name, None)

@@ -1,4 +1,6 @@
-"""Finds what is nearly a name of ours: options, ini keys, environment variables and marks."""
+"""Finds what is nearly a name of ours: options, ini
+keys, environment variables and marks.
+"""
 
 import difflib
 import os
@@ -13,7 +15,9 @@ from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict.wording import typed
 
 NEAR = 0.85
-"""A name this similar to one of ours is taken for it, even if it does not begin as ours do."""
+"""A name this similar to one of ours is taken for it,
+even if it does not begin as ours do.
+"""
 
 _MOST_LISTED = 20
 """The most names of a kind that an error lists."""
@@ -28,7 +32,9 @@ VARIABLES = (
 
 
 def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
-    """Refuse an argument that pytest does not know and that is nearly an option of ours."""
+    """Refuse an argument that pytest does not know and
+    that is nearly an option of ours.
+    """
     switches = [typed(option.name) for option in every_option()]
     _, unknown = parser.parse_known_and_unknown_args(list(arguments))
     for argument in unknown:
@@ -39,14 +45,16 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
         if hint is not None:
             missing = "".join(f"; {fault}" for fault in faults_of_suite_options())
             raise pytest.UsageError(
-                f"there is no option {name!r}; {hint}'pytest --help' lists all options under recsys-mt{missing}"
+                f"there is no option {name!r}; {hint}'pytest --help' lists all options under recsys-mt{missing}",
             )
 
 
 def check_ini(config: pytest.Config) -> None:
     """Check the keys of the ini file, of which pytest only warns."""
     in_ini = [option.dest for option in every_option() if option.in_ini]
-    switches_alone = {each.dest: each.switch for each in every_option() if not each.in_ini}
+    switches_alone = {
+        each.dest: each.switch for each in every_option() if not each.in_ini
+    }
     # Where pytest deprecates `inicfg`, nothing public lists the keys.
     keys = getattr(config, "_inicfg", None)
     if keys is None:
@@ -57,12 +65,12 @@ def check_ini(config: pytest.Config) -> None:
             continue
         if key in switches_alone:
             raise pytest.UsageError(
-                f"{where} has {key!r}, which belongs to one run: give {switches_alone[key]} on the command line"
+                f"{where} has {key!r}, which belongs to one run: give {switches_alone[key]} on the command line",
             )
         hint = _hint(key, in_ini, is_ours=key.startswith("recsys"))
         if hint is not None:
             raise pytest.UsageError(
-                f"{where} has the unknown key {key!r}; {hint}'pytest --help' lists all keys"
+                f"{where} has the unknown key {key!r}; {hint}'pytest --help' lists all keys",
             )
 
 
@@ -71,12 +79,13 @@ def check_environment() -> None:
     for name in os.environ:
         if not name.startswith("RECSYS_") or name in VARIABLES:
             continue
-        # No other guess than a near one: variables of other projects may begin in the same way.
+        # No other guess than a near one: variables of other projects may begin in the
+        # same way.
         similar = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=NEAR)
         if similar:
             raise pytest.UsageError(
                 f"nothing reads the environment variable {name!r}; did you mean {similar[0]!r}? Rename or "
-                f"unset it"
+                f"unset it",
             )
 
 
@@ -99,7 +108,9 @@ def wrong_marks(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str
 
 
 def _registered_name(line: str) -> str:
-    """The name of a mark in a line of the ini key ``markers``: ``name(arguments): what it means``."""
+    """The name of a mark in a line of the ini key
+    ``markers``: ``name(arguments): what it means``.
+    """
     declaration, _, _ = line.partition(":")
     name, _, _ = declaration.partition("(")
     return name.strip()
@@ -126,14 +137,16 @@ def _problem_with_design(mark: pytest.Mark) -> str | None:
         try:
             Design(**{name: value})
         except (TypeError, ValueError) as error:
-            # Another error is about several fields together: with the options, the value may be allowed.
+            # Another error is about several fields together: with the options, the
+            # value may be allowed.
             if str(error).startswith(f"{name} must be"):
                 return f"the mark recsys_design: {error}"
     return None
 
 
 def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None:
-    """What the user may have meant by an unknown name, with a blank behind it; None if it may belong to another plugin.
+    """What the user may have meant by an unknown name, with a blank behind it; None if
+    it may belong to another plugin.
 
     Args:
         name: The unknown name.
@@ -145,7 +158,8 @@ def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None
     if stem == "recsys":  # ``--recsys=itemknn``
         stem = "model"
     similar = difflib.get_close_matches(stem, names_by_stem, n=3, cutoff=0.6)
-    # A stem with the same letters in another order is the likeliest: two letters were exchanged.
+    # A stem with the same letters in another order is the likeliest: two letters were
+    # exchanged.
     similar.sort(key=lambda other: sorted(other) != sorted(stem))
     if similar:
         nearest = names_by_stem[similar[0]]
@@ -154,7 +168,9 @@ def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None
     if is_ours:
         # A long list hides what the user looks for; the help says what each is for.
         return (
-            f"choose one of {', '.join(known_names)}. " if len(known_names) <= _MOST_LISTED else ""
+            f"choose one of {', '.join(known_names)}. "
+            if len(known_names) <= _MOST_LISTED
+            else ""
         )
     return None
 

@@ -1,4 +1,6 @@
-"""Ids of tests without keys: an id stands in every report, in pytest's cache and in commands."""
+"""Ids of tests without keys: an id stands in every
+report, in pytest's cache and in commands.
+"""
 
 from collections.abc import Generator
 from dataclasses import replace
@@ -12,10 +14,12 @@ from pytest_recsys_mt.safety.redaction import redact
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
-    """Put the variable's name into the ids of parameters in place of its key, for tests that ask a recommender.
+    """Put the variable's name into the ids of parameters in place of its key, for tests
+    that ask a recommender.
 
-    Here, before pytest makes the tests, so that what selects them by id (``-k``, ``--lf``, a command of ours) finds
-    them. pytest has no public way to ids that are given (`pytest.param` and ``ids=``).
+    Here, before pytest makes the tests, so that what selects them by id (``-k``,
+    ``--lf``, a command of ours) finds them. pytest has no public way to ids that are
+    given (`pytest.param` and ``ids=``).
     """
     result = yield
     calls: list[Any] = metafunc._calls
@@ -27,6 +31,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, 
         calls_with_safe_ids = []
         for call, safe_id in zip(calls, distinct(safe_ids), strict=True):
             is_same = call.id == safe_id
-            calls_with_safe_ids.append(call if is_same else replace(call, _idlist=(safe_id,)))
+            calls_with_safe_ids.append(
+                call if is_same else replace(call, _idlist=(safe_id,)),
+            )
         metafunc._calls = calls_with_safe_ids
     return result

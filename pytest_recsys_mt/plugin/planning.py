@@ -32,7 +32,8 @@ OWN = "pytest_recsys_mt."
 
 
 class Planning:
-    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome.
+    """A pytest plugin that runs the selected tests on made-up answers, and reports no
+    outcome.
 
     Args:
         run: The run to plan.
@@ -50,7 +51,9 @@ class Planning:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
-        self, config: pytest.Config, items: list[pytest.Item]
+        self,
+        config: pytest.Config,
+        items: list[pytest.Item],
     ) -> None:
         """Deselect the tests that ask no recommender."""
         asking, others = [], []
@@ -68,7 +71,10 @@ class Planning:
         """Plan every test, and print the plan."""
         from pytest_recsys_mt.report.planned import print_plan
 
-        if session.testsfailed and not session.config.option.continue_on_collection_errors:
+        if (
+            session.testsfailed
+            and not session.config.option.continue_on_collection_errors
+        ):
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
         with _rare_collections():
             for item, following in zip_longest(session.items, session.items[1:]):
@@ -89,7 +95,9 @@ class Planning:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Run the body of a test on made-up answers; both ways, if it branches on a verdict."""
+        """Run the body of a test on made-up answers; both
+        ways, if it branches on a verdict.
+        """
         running = running_test_of(pyfuncitem)
         nodeid = pyfuncitem.nodeid
         if inspect.iscoroutinefunction(pyfuncitem.obj):
@@ -98,7 +106,9 @@ class Planning:
             self.unplanned[nodeid] = "asks the recommender itself, not through recsys"
             return True
         if is_drawn(pyfuncitem):
-            self.plan.bounded[nodeid] = "@given draws what it asks; more if an example fails"
+            self.plan.bounded[nodeid] = (
+                "@given draws what it asks; more if an example fails"
+            )
             self._run_drawn(pyfuncitem)
             return True
         self._run_both_ways(pyfuncitem, running)
@@ -110,7 +120,9 @@ class Planning:
         return True
 
     def _run_both_ways(self, item: pytest.Function, running: RunningTest) -> None:
-        """Run a body as if all verdicts held, and once more as if none did, if it branches on one."""
+        """Run a body as if all verdicts held, and once more as
+        if none did, if it branches on one.
+        """
         for all_hold in (True, False):
             branches = Branches(all_hold)
             running.branches = branches
@@ -135,7 +147,9 @@ class Planning:
         item.obj(**{name: item.funcargs[name] for name in names})
 
     def _run_drawn(self, item: pytest.Function) -> None:
-        """Run a test of hypothesis, and plan as many examples as it may draw, each as large as the largest."""
+        """Run a test of hypothesis, and plan as many examples as it
+        may draw, each as large as the largest.
+        """
         from hypothesis.errors import HypothesisException
 
         handle: Any = item.obj.hypothesis
@@ -178,17 +192,19 @@ class Planning:
         call_count = sum(len(calls) for calls in planned.values())
         file_names = ", ".join(str(file) for file in files) or "no file"
         reporter.write_line(
-            f"{call_count:,} calls written to {file_names}; their content to {calls_file(path)}"
+            f"{call_count:,} calls written to {file_names}; their content to {calls_file(path)}",
         )
         if files:
             reporter.write_line(
-                f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}"
+                f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}",
             )
 
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Run the garbage collector rarely: the many requests and made-up answers of a plan stay until its end."""
+    """Run the garbage collector rarely: the many requests and
+    made-up answers of a plan stay until its end.
+    """
     gc.freeze()  # the collector need not look at what is imported by now
     usual_threshold = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
@@ -200,7 +216,9 @@ def _rare_collections() -> Iterator[None]:
 
 
 def _asks_itself(item: pytest.Function) -> bool:
-    """Whether a test, or a fixture of the user's that it may use, calls the recommender directly."""
+    """Whether a test, or a fixture of the user's that it may
+    use, calls the recommender directly.
+    """
     info = getattr(item, "_fixtureinfo")  # noqa: B009 - pytest has no public access to it
     if "recommender" in info.argnames or "getfixturevalue" in names_in(item.obj):
         return True
@@ -213,14 +231,24 @@ def _asks_itself(item: pytest.Function) -> bool:
 
 
 def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
-    """Run a test without reporting it; returns the report of the first phase that did not pass, if any."""
+    """Run a test without reporting it; returns the report of
+    the first phase that did not pass, if any.
+    """
 
-    def phase(when: Literal["setup", "call", "teardown"], **arguments: object) -> pytest.TestReport:
+    def phase(
+        when: Literal["setup", "call", "teardown"],
+        **arguments: object,
+    ) -> pytest.TestReport:
         hook = getattr(item.ihook, f"pytest_runtest_{when}")
         call = pytest.CallInfo[None].from_call(
-            lambda: hook(item=item, **arguments), when, (pytest.exit.Exception, KeyboardInterrupt)
+            lambda: hook(item=item, **arguments),
+            when,
+            (pytest.exit.Exception, KeyboardInterrupt),
         )
-        report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        report: pytest.TestReport = item.ihook.pytest_runtest_makereport(
+            item=item,
+            call=call,
+        )
         return report
 
     reports = [phase("setup")]

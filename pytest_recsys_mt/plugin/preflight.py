@@ -55,7 +55,10 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
         pytest.UsageError: Something named does not exist, or cannot be used.
     """
     check_outputs(settings, config.getoption("xmlpath", None))
-    if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
+    if hasattr(
+        config,
+        "workerinput",
+    ):  # the controller has checked the rest, and reports it better
         return []
     baselines: list[tuple[str, Document]] = []
     if settings.baseline is not None:
@@ -74,7 +77,9 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
         try:
             require_ray()
         except RecsysError as error:
-            raise pytest.UsageError(f"recsys_executor={settings.executor}: {error}") from error
+            raise pytest.UsageError(
+                f"recsys_executor={settings.executor}: {error}",
+            ) from error
     specs_of_suites = [option.name for option in suite_options() if option.verbs]
     if any(_is_typed(config, name) for name in (*NAMED, *specs_of_suites)):
         from pytest_recsys_mt.plugin.ending import begun_record
@@ -91,22 +96,28 @@ def _baselines(config: pytest.Config, given: Path) -> list[tuple[str, Document]]
 
     if given == ACCEPTED:
         return Store.of(config.rootpath).baselines()
-    # The option may stand without a value, and then takes the path of tests that follows it.
+    # The option may stand without a value, and then takes the path of tests that
+    # follows it.
     if os.path.isdir(given) or given.suffix == ".py":
         raise PolicyError(
-            f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last"
+            f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last",
         )
     return [(str(given), read(given))]
 
 
-OURS = {"--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt', "--recsys-html": rb"\s*<!doctype html"}
+OURS = {
+    "--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt',
+    "--recsys-html": rb"\s*<!doctype html",
+}
 """How the files begin that an earlier run wrote with an option."""
 
 
 def check_outputs(settings: Settings, junit: str | None) -> None:
-    """Check, before the run rather than at its end, that files can be written, and that none replaces another.
+    """Check, before the run rather than at its end, that files can be written, and that
+    none replaces another.
 
-    If a run that fails the comparison replaced its baseline, the same run would pass the next time.
+    If a run that fails the comparison replaced its baseline, the same run would pass
+    the next time.
 
     Args:
         settings: The settings of the run.
@@ -123,9 +134,12 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
     is_same_file = len(option_of_file) < 2
     if junit and settings.baseline and is_same_file:
         raise pytest.UsageError(
-            f"--junitxml={junit!r}: it is the file of --recsys-baseline, which would be lost; name another"
+            f"--junitxml={junit!r}: it is the file of --recsys-baseline, which would be lost; name another",
         )
-    for option, path in (("--recsys-json", settings.json), ("--recsys-html", settings.html)):
+    for option, path in (
+        ("--recsys-json", settings.json),
+        ("--recsys-html", settings.html),
+    ):
         if path is None:
             continue
         try:
@@ -133,7 +147,9 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
         except OSError as error:
             reason = error.strerror or str(error)
         if reason:
-            raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+            raise pytest.UsageError(
+                f"{option}={str(path)!r}: {reason}; name a file to write",
+            )
         option_of_file[os.path.realpath(path)] = option
 
 
@@ -198,21 +214,28 @@ def check_prices(settings: Settings) -> None:
         if prices.of(spec, identity or {"recommender": spec}) is None:
             raise pytest.UsageError(
                 f"the price of {shown(spec)!r} is not known, so {_dollars(settings)} "
-                f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE"
+                f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE",
             )
 
 
 def _does_more(made: object, verbs: Sequence[str]) -> bool:
-    """Whether an object has a method of a suite, which is neither asked for lists nor for texts."""
+    """Whether an object has a method of a suite, which is
+    neither asked for lists nor for texts.
+    """
     from pytest_recsys_mt.recommenders.own_objects import VERBS, name_of
 
-    return any(callable(getattr(made, name_of(verb), None)) for verb in verbs if verb not in VERBS)
+    return any(
+        callable(getattr(made, name_of(verb), None))
+        for verb in verbs
+        if verb not in VERBS
+    )
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """Check that the named recommenders, judge, profiler, dataset and prompt exist.
 
-    `check_used` looks up what the ini file names: other runs in the same project need not pay for it.
+    `check_used` looks up what the ini file names: other runs in the same project need
+    not pay for it.
     """
     for option, spec, verbs in _specs(settings):
         if _is_typed(config, option):
@@ -229,7 +252,11 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
 
 def _check_recommender(
-    config: pytest.Config, settings: Settings, option: str, spec: str, verbs: Sequence[str]
+    config: pytest.Config,
+    settings: Settings,
+    option: str,
+    spec: str,
+    verbs: Sequence[str],
 ) -> None:
     from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
     from pytest_recsys_mt.recommenders.registry import BUILT_IN, resolve
@@ -275,7 +302,8 @@ def check_prompt(settings: Settings) -> None:
 def require_key(settings: Settings, spec: str, recommender: object) -> None:
     """Check that a recommender has the key that its server wants, if it will be asked.
 
-    Answers in the cache need no key; whether they are all that a run asks is not known before it.
+    Answers in the cache need no key; whether they are all that a run asks is not known
+    before it.
     """
     require = method_of(recommender, "require_key")
     asks = settings.mode != "replay" and not settings.plan and not settings.list
@@ -285,12 +313,15 @@ def require_key(settings: Settings, spec: str, recommender: object) -> None:
     try:
         require()
     except RecommenderError as error:
-        if settings.mode != "refresh" and _has_answers(settings.cache, identity_of(recommender)):
+        if settings.mode != "refresh" and _has_answers(
+            settings.cache,
+            identity_of(recommender),
+        ):
             return
         if ":" in spec:
             raise
         raise RecommenderError(
-            f"no recommender has this name, so it counts as a chat model; {error}"
+            f"no recommender has this name, so it counts as a chat model; {error}",
         ) from error
 
 
@@ -299,16 +330,19 @@ def _has_answers(folder: Path, identity: Mapping[str, object] | None) -> bool:
 
     with contextlib.closing(AnswerCache(folder, write=False)) as cache:
         for _, kept in cache.rows():
-            if kept is not None and kept.call.get("model") == identity:  # None is a damaged row
+            if (
+                kept is not None and kept.call.get("model") == identity
+            ):  # None is a damaged row
                 return True
     return False
 
 
 def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
-    """Check that the recommenders, the data and the cache of the selected tests are available.
+    """Check that the recommenders, the data and the cache of the selected tests are
+    available.
 
-    Each is looked up once, before the first test, instead of by every test that needs it. The
-    run keeps them for the tests.
+    Each is looked up once, before the first test, instead of by every test that needs
+    it. The run keeps them for the tests.
     """
     check_not_forked(items)
     settings = run.settings
@@ -319,7 +353,9 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
         with named("model", shown(spec)):
             recommender = run.recommenders.recommender(spec)
             check_declared(recommender)
-            identity_of(recommender)  # a local model names its files, which requires its libraries
+            identity_of(
+                recommender,
+            )  # a local model names its files, which requires its libraries
             require_key(settings, spec, recommender)
     check_prompt(settings)
     with named("data", settings.data):
@@ -333,22 +369,26 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
 
 
 def check_not_forked(items: Sequence[pytest.Item]) -> None:
-    """Refuse pytest-forked, which runs a test in a process that takes its verdicts and its bill with it when it ends.
+    """Refuse pytest-forked, which runs a test in a process that takes its verdicts and
+    its bill with it when it ends.
 
     Raises:
-        pytest.UsageError: With ``--forked``, or if one of the tests has the mark of that plugin.
+        pytest.UsageError: With ``--forked``, or if one of the tests has the mark of
+            that plugin.
     """
     for item in items:
         if item.config.getoption("forked", False) or item.get_closest_marker("forked"):
             raise pytest.UsageError(
                 f"{item.nodeid} would run in a process of its own (pytest-forked), and its verdicts and what its calls "
                 f"cost would be lost with that process: leave --forked out, or the mark; -n 2 (pytest-xdist) runs tests in "
-                f"several processes, and -o recsys_timeout=SECONDS ends a call that hangs"
+                f"several processes, and -o recsys_timeout=SECONDS ends a call that hangs",
             )
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """The specs that options give, each with the option's name and the methods of which its object needs one."""
+    """The specs that options give, each with the option's name and
+    the methods of which its object needs one.
+    """
     from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, RECOMMENDS
 
     for option, specs, verbs in (

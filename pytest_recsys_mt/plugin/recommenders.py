@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recommenders:
-    """Makes recommenders of specs, each once for all tests, and asks them the requests of one test.
+    """Makes recommenders of specs, each once for all tests, and asks them the requests
+    of one test.
 
     Attributes:
         design: How the requests of the test are made.
@@ -36,7 +37,7 @@ class Recommenders:
         """
         if not isinstance(spec, str):
             raise RecommenderError(
-                f"recsys_recommenders({spec!r}): a spec is needed, such as 'mostpop'"
+                f"recsys_recommenders({spec!r}): a spec is needed, such as 'mostpop'",
             )
         recommender = self._run.recommenders.recommender(spec)
         return Recsys(
@@ -46,7 +47,8 @@ class Recommenders:
         )
 
     def compared(self, specs: Sequence[str]) -> dict[str, Recsys]:
-        """Several recommenders that the test is about, instead of `recsys`: its verdicts name them all.
+        """Several recommenders that the test is about, instead of `recsys`: its
+        verdicts name them all.
 
         Args:
             specs: Their specs, one or more.
@@ -55,16 +57,17 @@ class Recommenders:
             The recommenders by their specs.
 
         Raises:
-            RecommenderError: If there is none, a spec is unknown, or the test uses `recsys` too.
+            RecommenderError: If there is none, a spec is unknown, or the test uses
+                `recsys` too.
         """
         if isinstance(specs, str) or not specs:
             raise RecommenderError(
-                f"recsys_recommenders.compared({specs!r}): a list of specs is needed, such as ['itemknn', 'mostpop']"
+                f"recsys_recommenders.compared({specs!r}): a list of specs is needed, such as ['itemknn', 'mostpop']",
             )
         if self._running.recsys is not None:
             raise RecommenderError(
                 "recsys_recommenders.compared() names what the test is about, and the test uses recsys too: take its "
-                "recommender from compared(), or the others from recsys_recommenders(SPEC)"
+                "recommender from compared(), or the others from recsys_recommenders(SPEC)",
             )
         found = {spec: self(spec) for spec in specs}
         self._running.recsys = found[specs[0]]
@@ -72,6 +75,8 @@ class Recommenders:
         return found
 
     def plans_at_most(self, reason: str) -> None:
-        """Say in a plan that it names the most calls of the test, since its calls depend on answers; say why."""
+        """Say in a plan that it names the most calls of the test, since its calls
+        depend on answers; say why.
+        """
         if self._run.settings.plan:
             self._run.plan.bounded[self._nodeid] = reason

@@ -1,4 +1,6 @@
-"""What a run receives about its tests: which ones ask a recommender, and the result of each."""
+"""What a run receives about its tests: which ones ask a
+recommender, and the result of each.
+"""
 
 import json
 import tempfile
@@ -23,9 +25,11 @@ def does_not_apply(report: Any) -> bool:
 
 
 def safe(value: Any) -> Any:
-    """`value` without keys and without commands to the readers of logs, in all its texts.
+    """`value` without keys and without commands to the readers of logs, in all its
+    texts.
 
-    A part of a traceback is changed in place; of all else that changes, a copy is returned.
+    A part of a traceback is changed in place; of all else that changes, a copy is
+    returned.
     """
     if isinstance(value, str):
         return redact(sanitize(value))
@@ -42,8 +46,9 @@ def safe(value: Any) -> Any:
 class Reported:
     """A pytest plugin that keeps the reports of a run in the order of arrival.
 
-    If workers run the tests, the controller collects none, and a worker that dies sends nothing more. So each worker
-    reports what it collected before it runs a test. It uses a file, as xdist carries no plugin messages at that time.
+    If workers run the tests, the controller collects none, and a worker that dies sends
+    nothing more. So each worker reports what it collected before it runs a test. It
+    uses a file, as xdist carries no plugin messages at that time.
 
     Attributes:
         nodes: The workers, as xdist's controller lists them.
@@ -57,7 +62,10 @@ class Reported:
         self.uncollected: list[str] = []
         self._from_workers: Path | None = None  # the file that the first worker writes
         self._has_printed = False
-        self._first_with: dict[str, str] = {}  # by a traceback's key, the id of its first test
+        self._first_with: dict[
+            str,
+            str,
+        ] = {}  # by a traceback's key, the id of its first test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -66,7 +74,9 @@ class Reported:
         self.tests.append(report)
 
     def _add_raised(self, report: Any) -> None:
-        """Add each traceback to the first failed test that has it: only here the reports of all workers meet."""
+        """Add each traceback to the first failed test that has it: only here the
+        reports of all workers meet.
+        """
         carried = getattr(report, "recsys_mt", {})
         if not report.failed or not carried.get("raised"):
             return
@@ -75,7 +85,8 @@ class Reported:
             text = self._text_of(raised, report.nodeid)
             texts.append(text)
             title = sanitize(f"recsys-mt: raised by {raised['model']}")
-            # Only the representation of a traceback has sections of its own; a plain text has none.
+            # Only the representation of a traceback has sections of its own; a plain
+            # text has none.
             add_section = getattr(report.longrepr, "addsection", None)
             if add_section is None:
                 report.sections.append((title, text))
@@ -86,23 +97,34 @@ class Reported:
             failed_rows[0]["traceback"] = "\n\n".join(texts)
 
     def _text_of(self, raised: dict[str, Any], nodeid: str) -> str:
-        """What the report of a test says of one traceback: all of it, or the id of the test that has it."""
+        """What the report of a test says of one traceback: all of
+        it, or the id of the test that has it.
+        """
         first = self._first_with.setdefault(raised["key"], nodeid)
         if first != nodeid:
             return f"{raised['error']}\nits traceback stands below {first}"
         parts = (raised["asked"], raised["traceback"], raised["smallest"])
         return "\n".join(part for part in parts if part)
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)  # around pytest's own, which lists skipped tests
-    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
-        """Leave the tests that do not apply out of pytest's list of skipped ones; ours folds them by reason.
+    @pytest.hookimpl(
+        wrapper=True,
+        tryfirst=True,
+    )  # around pytest's own, which lists skipped tests
+    def pytest_terminal_summary(
+        self,
+        terminalreporter: Any,
+    ) -> Generator[None, None, None]:
+        """Leave the tests that do not apply out of pytest's list of skipped ones; ours
+        folds them by reason.
 
         They count as skipped in pytest's last line.
         """
         stats: dict[str, list[Any]] = terminalreporter.stats
         skipped = stats.get("skipped")
         if skipped is not None:
-            stats["skipped"] = [report for report in skipped if not does_not_apply(report)]
+            stats["skipped"] = [
+                report for report in skipped if not does_not_apply(report)
+            ]
         try:
             yield
         finally:
@@ -111,7 +133,9 @@ class Reported:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the name of a file that could not be collected, and take keys out of the error before it is shown."""
+        """Keep the name of a file that could not be collected, and take keys out of the
+        error before it is shown.
+        """
         if report.failed:
             report.longrepr = safe(report.longrepr)
             report.sections = safe(report.sections)
@@ -127,10 +151,16 @@ class Reported:
         node.workerinput[KEY] = str(self._from_workers)
 
     def collected(self, session: pytest.Session) -> list[str]:
-        """The ids of the selected tests that ask a recommender; call it once, at the end."""
+        """The ids of the selected tests that ask a
+        recommender; call it once, at the end.
+        """
         path = self._from_workers
         if path is None:
-            items = getattr(session, "items", ())  # missing if the collection was interrupted
+            items = getattr(
+                session,
+                "items",
+                (),
+            )  # missing if the collection was interrupted
             return [item.nodeid for item in items if asks(item)]
         try:
             return list(_collected_in(path)["asking"])
@@ -139,7 +169,9 @@ class Reported:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any) -> None:
-        """Print the note of the first worker on the tests that it collected; the others have the same one."""
+        """Print the note of the first worker on the tests that it
+        collected; the others have the same one.
+        """
         if self._from_workers is None or self._has_printed:
             return
         self._has_printed = True
@@ -165,7 +197,8 @@ def say_collected(session: pytest.Session, note_on: Callable[[], str | None]) ->
 
     Args:
         session: The session of the worker.
-        note_on: Makes a note on these tests for the terminal; None if there is nothing to note.
+        note_on: Makes a note on these tests for the terminal; None if there is nothing
+            to note.
     """
     given = getattr(session.config, "workerinput", {}).get(KEY)
     asking = [item.nodeid for item in session.items if asks(item)]

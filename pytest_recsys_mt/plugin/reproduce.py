@@ -33,28 +33,38 @@ _TAKE_A_VALUE = frozenset(
         "-p",
         "-o",
         "--override-ini",
-    }
+    },
 )
 """Options of pytest whose value may be a word of its own."""
 
 _FINDING = re.compile(
     r"-c|--config-file=|--rootdir=|--confcutdir=|--import-mode=|-p(?!=?no:)|"
-    r"(?:-o|--override-ini)=?(?:pythonpath|python_\w+|testpaths)="
+    r"(?:-o|--override-ini)=?(?:pythonpath|python_\w+|testpaths)=",
 )
-"""Options of pytest that decide in which file a test is found, and how the file is imported."""
+"""Options of pytest that decide in which file a test is
+found, and how the file is imported.
+"""
 
 
-def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int = 0) -> str:
-    """The shell command that runs one test of this run and asks its recommender the same.
+def command(
+    item: pytest.Item,
+    settings: Settings,
+    replayable: bool,
+    shrink: int = 0,
+) -> str:
+    """The shell command that runs one test of this run and asks its recommender the
+    same.
 
-    Run it in the folder in which this run began. It contains no workers, no files to write and no
-    keys.
+    Run it in the folder in which this run began. It contains no workers, no files to
+    write and no keys.
 
     Args:
         item: The test.
         settings: The settings of this run.
-        replayable: Whether the cache holds all answers, so that the command needs to ask nothing.
-        shrink: How many calls the command spends on smallest examples; 0 for as many as this run.
+        replayable: Whether the cache holds all answers, so that the command needs to
+            ask nothing.
+        shrink: How many calls the command spends on smallest examples; 0 for as many as
+            this run.
 
     Returns:
         The command; empty if a spec contains what looks like a key.
@@ -75,7 +85,8 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
         if not is_set_otherwise and not is_replaced:
             words += _option_words(option, value)
     if settings.baseline is not None:
-        # The verdicts of a run with a baseline ask all users at once; so must those of this command.
+        # The verdicts of a run with a baseline ask all users at once; so must those of
+        # this command.
         words.append("--recsys-keep=baseline")
     if shrink:
         words.append(f"--recsys-shrink={shrink}")
@@ -126,7 +137,9 @@ def _program(config: pytest.Config) -> Sequence[str]:
 
 
 def _finding(config: pytest.Config) -> Iterator[str]:
-    """The words of this run's command that decide where tests are found and how they are imported."""
+    """The words of this run's command that decide where tests
+    are found and how they are imported.
+    """
     words = [str(argument) for argument in config.invocation_params.args]
     for word, following in pairwise([*words, ""]):
         if word not in _TAKE_A_VALUE:
@@ -138,7 +151,9 @@ def _finding(config: pytest.Config) -> Iterator[str]:
 
 
 def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
-    """The words that select a test: its id, by a module's name if the run named its tests so."""
+    """The words that select a test: its id, by a module's
+    name if the run named its tests so.
+    """
     config = item.config
     classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
     names = [*classes, _name_alone(item, settings)]
@@ -165,7 +180,9 @@ def _name_alone(item: pytest.Item, settings: Settings) -> str:
 
 
 def _module(package: str, path: Path) -> str:
-    """The dotted name of the module at a path, if it is a package's own file or lies in it; else empty."""
+    """The dotted name of the module at a path, if it is a
+    package's own file or lies in it; else empty.
+    """
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):

@@ -1,4 +1,6 @@
-"""Every option and its ini key, as pytest gets them, and the settings of a run from their values."""
+"""Every option and its ini key, as pytest gets them, and
+the settings of a run from their values.
+"""
 
 import argparse
 import shlex
@@ -22,7 +24,13 @@ from pytest_recsys_mt.extensions.options import Option, SuiteOption, switched
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
-from pytest_recsys_mt.safety.redaction import carries_key, gives_key, redact, shortened, shown
+from pytest_recsys_mt.safety.redaction import (
+    carries_key,
+    gives_key,
+    redact,
+    shortened,
+    shown,
+)
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import typed
 
@@ -34,7 +42,8 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare every option and its ini key."""
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
     for option in every_option():
-        # The switch of a settled option still works for one version, but is no longer shown.
+        # The switch of a settled option still works for one version, but is no longer
+        # shown.
         help_text = argparse.SUPPRESS if option.settled else option.help
         arguments = _switch_arguments(option)
         group.addoption(option.switch, dest=option.dest, help=help_text, **arguments)
@@ -65,12 +74,15 @@ def settings_of(config: pytest.Config) -> Settings:
         config: The configuration of the pytest run.
 
     Raises:
-        pytest.UsageError: A value is not allowed, or contradicts another one. The error names the value, where it
-            stands, the allowed values and the nearest match.
+        pytest.UsageError: A value is not allowed, or contradicts another one. The error
+            names the value, where it stands, the allowed values and the nearest match.
     """
     values = {option.name: _value(config, option) for option in every_option()}
     for fault in faults_of_suite_options():
-        config.issue_config_time_warning(pytest.PytestConfigWarning(fault), stacklevel=2)
+        config.issue_config_time_warning(
+            pytest.PytestConfigWarning(fault),
+            stacklevel=2,
+        )
     _warn_of_settled_switches(config)
     every_price = True
     if values["effort"] == "quick":
@@ -104,7 +116,7 @@ def _warn_of_settled_switches(config: pytest.Config) -> None:
         config.issue_config_time_warning(
             pytest.PytestDeprecationWarning(
                 f"{option.switch} ends with the next version; set {option.dest} in the ini file, or give "
-                f"{typed(option.name)}=VALUE"
+                f"{typed(option.name)}=VALUE",
             ),
             stacklevel=2,
         )
@@ -118,25 +130,31 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
     """
     if values["batch"] is not None and not values["plan"]:
         raise pytest.UsageError(
-            f"recsys_batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
+            f"recsys_batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan",
         )
     for option in suite_options():
         _refuse_contradictions_of(option, values)
     given = [option for option in suite_options() if values[option.name]]
     _refuse_several(
-        [option for option in given if option.wraps], values, "wraps the recommender under test"
+        [option for option in given if option.wraps],
+        values,
+        "wraps the recommender under test",
     )
     _refuse_several(
-        [option for option in given if option.is_data], values, "brings the data of the run"
+        [option for option in given if option.is_data],
+        values,
+        "brings the data of the run",
     )
     models: tuple[str, ...] = values["model"]
     if values["pin"] and len(models) > 1:
         raise pytest.UsageError(
-            "--recsys-pin writes the lists of one recommender: name one --recsys-model"
+            "--recsys-pin writes the lists of one recommender: name one --recsys-model",
         )
     repeated = sorted({model for model in models if models.count(model) > 1})
     if repeated:
-        raise pytest.UsageError(f"--recsys-model names {repeated[0]!r} twice; name each model once")
+        raise pytest.UsageError(
+            f"--recsys-model names {repeated[0]!r} twice; name each model once",
+        )
 
 
 def _refuse_contradictions_of(option: SuiteOption, values: dict[str, Any]) -> None:
@@ -148,16 +166,20 @@ def _refuse_contradictions_of(option: SuiteOption, values: dict[str, Any]) -> No
             raise pytest.UsageError(f"{_as_given(option, values)} {why}")
     if option.wraps and values["executor"] == "ray":
         raise pytest.UsageError(
-            f"{_as_given(option, values)} changes the recommender in this process: leave out recsys_executor=ray"
+            f"{_as_given(option, values)} changes the recommender in this process: leave out recsys_executor=ray",
         )
 
 
-def _refuse_several(options: Sequence[SuiteOption], values: dict[str, Any], what: str) -> None:
+def _refuse_several(
+    options: Sequence[SuiteOption],
+    values: dict[str, Any],
+    what: str,
+) -> None:
     """Raise a usage error if two options do what only one can do."""
     if len(options) > 1:
         first, second = (_as_given(option, values) for option in options[:2])
         raise pytest.UsageError(
-            f"{first} and {second} are given, and each {what}; leave one of them out"
+            f"{first} and {second} are given, and each {what}; leave one of them out",
         )
 
 
@@ -176,7 +198,9 @@ def _command(config: pytest.Config) -> str:
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:
-    """The dataset: the given one, else that of the recorded answers that are tested, else the default."""
+    """The dataset: the given one, else that of the recorded
+    answers that are tested, else the default.
+    """
     given = config.getoption("recsys_data", None) or config.getini("recsys_data")
     models: tuple[str, ...] = values["model"]
     recorded = [spec for spec in models if spec.startswith("recorded:")]
@@ -187,7 +211,9 @@ def _data(config: pytest.Config, values: dict[str, Any]) -> str:
 
 
 def _policy(config: pytest.Config, given: str | None) -> Policy | None:
-    """The policy in the given file, else in the file of the usual name, if there is one."""
+    """The policy in the given file, else in the file of
+    the usual name, if there is one.
+    """
     path = config.rootpath / FILE if given is None else expanded(given)
     if given is None and not path.is_file():
         return None
@@ -196,10 +222,13 @@ def _policy(config: pytest.Config, given: str | None) -> Policy | None:
     except PolicyError as error:
         raise pytest.UsageError(f"--recsys-policy: {error}") from error
     inconclusive = config.getoption("recsys_inconclusive", None)
-    if policy.inconclusive is not None and inconclusive not in (None, policy.inconclusive):
+    if policy.inconclusive is not None and inconclusive not in (
+        None,
+        policy.inconclusive,
+    ):
         raise pytest.UsageError(
             f"--recsys-inconclusive={inconclusive} contradicts {str(path)!r}, which says "
-            f"{policy.inconclusive!r}; leave one of them out"
+            f"{policy.inconclusive!r}; leave one of them out",
         )
     return policy
 
@@ -222,7 +251,9 @@ def _is_given(config: pytest.Config, option: Option) -> bool:
 
 
 def _value(config: pytest.Config, option: Option) -> Any:
-    """The value of an option: from the command line, else from the ini file, else the default."""
+    """The value of an option: from the command line, else
+    from the ini file, else the default.
+    """
     if option.flag:
         is_switched_on = bool(config.getoption(option.dest, False))
         if is_switched_on or not option.in_ini:
@@ -236,7 +267,8 @@ def _value(config: pytest.Config, option: Option) -> Any:
 
 
 def _given_text(config: pytest.Config, option: Option) -> tuple[Any, str]:
-    """The text of an option, or the texts of a repeatable one; and where it stands, as errors name it.
+    """The text of an option, or the texts of a repeatable one; and where it stands, as
+    errors name it.
 
     The text is None if the option is not given.
     """
@@ -252,17 +284,19 @@ def _given_text(config: pytest.Config, option: Option) -> tuple[Any, str]:
 
 
 def _read(option: Option, given: object, place: str) -> Any:
-    """The value that a text gives an option; a usage error if it is not allowed or holds a key."""
+    """The value that a text gives an option; a usage error
+    if it is not allowed or holds a key.
+    """
     text = str(given)
     if carries_key(text):
         raise pytest.UsageError(
             f"{place}={shown(text)!r}: an address carries no user name and no key; where the "
-            f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+            f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)",
         )
     if option.metavar == "SPEC" and (redact(text) != text or gives_key(text)):
         raise pytest.UsageError(
             f"{place}={shown(text)!r} holds a key, and a spec is shown in reports; put the key into a variable "
-            f"of the environment, and let the recommender read it there"
+            f"of the environment, and let the recommender read it there",
         )
     try:
         return switched(text) if option.flag else option.read(text)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
+from pytest_recsys_mt.engine.skips import (
+    LONGEST,
+    DoesNotApply,
+    SkippedByVerdict,
+    show_at_test,
+)
 from pytest_recsys_mt.plugin import collection, state
 from pytest_recsys_mt.plugin.reports import safe
 from pytest_recsys_mt.safety.errors import (
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin a test without verdicts.
 
-    A plugin may run a failed test again; then the verdicts of the earlier attempt are dropped.
+    A plugin may run a failed test again; then the verdicts of the earlier attempt are
+    dropped.
     """
     run = item.config.stash.get(state.RUN, None)
     if state.RUNNING_TEST in item.stash:
@@ -45,7 +51,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Free the requests and the answers of a test once its last attempt is reported.
 
-    They are most of what a run holds, and each full garbage collection would go through those of all earlier tests.
+    They are most of what a run holds, and each full garbage collection would go through
+    those of all earlier tests.
     """
     try:
         return (yield)
@@ -55,8 +62,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-    """Skip a test if a fixture of the user raises that something does not apply, as if the test did."""
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object],
+) -> Generator[None, object, object]:
+    """Skip a test if a fixture of the user raises that
+    something does not apply, as if the test did.
+    """
     try:
         return (yield)
     except NotApplicable as error:
@@ -65,7 +76,8 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[Non
     except UnreachableError as error:
         text = f"{type(error).__name__}: {redact(str(error))}"
         outcome = pytest.fail.Exception(text, pytrace=False)
-    # A fixture of several tests is set up for the first alone: pytest raises for the others what it keeps here.
+    # A fixture of several tests is set up for the first alone: pytest raises for the
+    # others what it keeps here.
     if fixturedef.cached_result is not None:
         _, key, _ = fixturedef.cached_result
         fixturedef.cached_result = (None, key, (outcome, None))
@@ -103,7 +115,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 
 def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
-    """Send the requests that come before the body of a test: those of earlier examples, and of other tests."""
+    """Send the requests that come before the body of a test:
+    those of earlier examples, and of other tests.
+    """
     __tracebackhide__ = True
     from pytest_recsys_mt.plugin.ahead import ask_ahead
     from pytest_recsys_mt.plugin.apart import time_limit
@@ -125,15 +139,20 @@ def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
     message.args = safe(message.args)
     text = str(message)
     safe_text = safe(text)
-    if safe_text != text:  # a class of warnings may make its text of other attributes than `args`
+    if (
+        safe_text != text
+    ):  # a class of warnings may make its text of other attributes than `args`
         warning_message.message = UserWarning(safe_text)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the rows and the calls to the test report, which travels to the controller."""
+    """Attach the rows and the calls to the test report,
+    which travels to the controller.
+    """
     report = yield
     if call.excinfo is not None:
         _shorten_traceback(report, item, call)
@@ -151,7 +170,9 @@ def pytest_runtest_makereport(
 
 
 def _forget_earlier_attempt(item: pytest.Item) -> None:
-    """Let the attempt that begins print its evidence in full, as the earlier one of a rerun is not printed."""
+    """Let the attempt that begins print its evidence in full, as
+    the earlier one of a rerun is not printed.
+    """
     if getattr(item, "execution_count", 1) > 1:  # set by pytest-rerunfailures
         from pytest_recsys_mt.report.short_failures import SHOWN, forget
 
@@ -163,15 +184,21 @@ _SHOWN_PARTS = frozenset({"longrepr", "sections", "user_properties", "wasxfail"}
 
 
 def _shorten_traceback(
-    report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[None]
+    report: pytest.TestReport,
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
 ) -> None:
     """Leave the lines of this plugin out of the traceback of a test that raised."""
     assert call.excinfo is not None
     raised = call.excinfo.value
     if isinstance(raised, OwnCodeError):
-        # Drop the plugin's own lines; those of the user's code are reported below, once a run.
+        # Drop the plugin's own lines; those of the user's code are reported below, once
+        # a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
-    elif isinstance(raised, RecsysError) and item.config.getoption("tbstyle", "auto") == "auto":
+    elif (
+        isinstance(raised, RecsysError)
+        and item.config.getoption("tbstyle", "auto") == "auto"
+    ):
         from pytest_recsys_mt.report.short_failures import without_our_lines
 
         report.longrepr = without_our_lines(call.excinfo)
@@ -180,15 +207,21 @@ def _shorten_traceback(
 
         running = item.stash.get(state.RUNNING_TEST, None)
         verdicts = () if running is None else running.verdicts
-        report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
+        report.longrepr = (
+            short_traceback(call.excinfo, item, verdicts) or report.longrepr
+        )
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
 
 
 def _attach_results(
-    report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[None]
+    report: pytest.TestReport,
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
 ) -> None:
-    """Attach what a test found to its report, for the controller and for the reports of other plugins."""
+    """Attach what a test found to its report, for the
+    controller and for the reports of other plugins.
+    """
     from pytest_recsys_mt.plugin.reproduce import command
     from pytest_recsys_mt.plugin.shrinking import explain
     from pytest_recsys_mt.report.other_reporters import tell
@@ -197,7 +230,8 @@ def _attach_results(
 
     settings = item.config.stash[state.SETTINGS]
     running = state.running_test_of(item)
-    # The time that the body took before its test counts; the time in which it asked for other tests does not.
+    # The time that the body took before its test counts; the time in which it asked for
+    # other tests does not.
     report.duration += running.beforehand - running.ahead
     attach(
         report,
@@ -210,12 +244,18 @@ def _attach_results(
         shown=item.config.stash.setdefault(SHOWN, {}),
     )
     tell(report, item.config, running.verdicts)
-    does_not_apply = call.excinfo is not None and isinstance(call.excinfo.value, DoesNotApply)
+    does_not_apply = call.excinfo is not None and isinstance(
+        call.excinfo.value,
+        DoesNotApply,
+    )
     report.recsys_mt["does_not_apply"] = does_not_apply
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_json_runtest_metadata(item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
+def pytest_json_runtest_metadata(
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
+) -> dict[str, Any]:
     """Give pytest-json-report the verdicts of a test."""
     if call.when != "call" or state.RUNNING_TEST not in item.stash:
         return {}

@@ -1,4 +1,6 @@
-"""Shows how far the run is, on whichever process has the terminal; workers post theirs in a folder."""
+"""Shows how far the run is, on whichever process has the
+terminal; workers post theirs in a folder.
+"""
 
 import contextlib
 import json
@@ -19,7 +21,9 @@ from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import relation_of
 
 FOLDER_KEY = "recsys_mt_progress"
-"""Where workers post how far they are: xdist carries no messages of plugins while tests run."""
+"""Where workers post how far they are: xdist carries no
+messages of plugins while tests run.
+"""
 
 POSTED_EVERY = 0.5
 """Seconds between two updates of what a worker posts."""
@@ -46,7 +50,8 @@ class Posted(status_line.Shown):
         text = json.dumps(posted)
         part = self._path.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
-        # Windows refuses while the controller reads the file; then the next tick writes it.
+        # Windows refuses while the controller reads the file; then the next tick writes
+        # it.
         with contextlib.suppress(PermissionError):
             os.replace(part, self._path)
 
@@ -55,7 +60,8 @@ def posted(folder: Path) -> list[Standing]:
     """What the workers have posted in a folder; only of those that are doing something."""
     standings = []
     for path in sorted(folder.glob("*.json")):
-        # A worker may be replacing or removing its file; one that does nothing has posted null, a TypeError here.
+        # A worker may be replacing or removing its file; one that does nothing has
+        # posted null, a TypeError here.
         with contextlib.suppress(OSError, ValueError, TypeError):
             fields = json.loads(path.read_text(encoding="utf-8"))
             standings.append(Standing(**fields))
@@ -74,7 +80,8 @@ def _name(item: pytest.Item) -> str:
 class Showing:
     """A pytest plugin that shows the progress of a run.
 
-    It begins with the first test that asks a recommender: other runs show nothing and have no thread.
+    It begins with the first test that asks a recommender: other runs show nothing and
+    have no thread.
 
     Args:
         config: The configuration of the pytest run.
@@ -93,7 +100,8 @@ class Showing:
         if worker is not None:
             self._post = Path(worker[FOLDER_KEY], worker["workerid"])
             return
-        # Now, while standard error is still the terminal: during tests it is redirected to a file.
+        # Now, while standard error is still the terminal: during tests it is redirected
+        # to a file.
         self._terminal = status_line.terminal()
         if self._terminal is None:
             self._log = status_line.log()
@@ -113,18 +121,29 @@ class Showing:
             setattr(writer, "write", self._ticker.alone(writer.write))  # noqa: B010 - of one object
 
     def _shown(self) -> status_line.Shown | None:
-        """Where the progress of this process goes; None if it has neither a terminal nor a log."""
+        """Where the progress of this process goes; None if it
+        has neither a terminal nor a log.
+        """
         if self._post is not None:
             return Posted(self._post.with_suffix(".json"), self._progress)
         if self._log is not None:
-            return status_line.Logged(self._log, self._line, self._column, status_line.LOGGED_EVERY)
+            return status_line.Logged(
+                self._log,
+                self._line,
+                self._column,
+                status_line.LOGGED_EVERY,
+            )
         if self._terminal is None:
             return None
         if self._config.option.capture != "no":
             return status_line.Below(self._terminal, self._line)
-        # Tests print to the terminal themselves, so a line below the cursor would be overwritten.
+        # Tests print to the terminal themselves, so a line below the cursor would be
+        # overwritten.
         return status_line.Logged(
-            self._terminal, self._line, self._column, status_line.LOGGED_EVERY_HERE
+            self._terminal,
+            self._line,
+            self._column,
+            status_line.LOGGED_EVERY_HERE,
         )
 
     def _line(self) -> str:
@@ -155,7 +174,10 @@ class Showing:
             posted_file.unlink(missing_ok=True)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+    def pytest_runtest_protocol(
+        self,
+        item: pytest.Item,
+    ) -> Generator[None, object, object]:
         """Make a test that asks a recommender a phase of its own."""
         if not asks(item):
             return (yield)

@@ -29,18 +29,21 @@ SECONDS_OF_A_RUN = 60.0
 """Time for all tests of a process then."""
 
 SPENT: pytest.StashKey[float] = pytest.StashKey()
-"""Seconds that this process has spent on searches of which the user did not say how long."""
+"""Seconds that this process has spent on searches of
+which the user did not say how long.
+"""
 
 
 def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> None:
     """Look for the smallest examples of a test's violations.
 
-    Unless the user says how many calls to spend, only a recommender of this process is asked, as that
-    costs nothing, and only while it takes little time.
+    Unless the user says how many calls to spend, only a recommender of this process is
+    asked, as that costs nothing, and only while it takes little time.
 
     Args:
         item: The test.
-        running: Its verdicts. It gets the examples, and `unsearched` if smaller ones may exist.
+        running: Its verdicts. It gets the examples, and `unsearched` if smaller ones
+            may exist.
         settings: The settings of the run.
     """
     limits = _limits(item, running, settings)
@@ -51,7 +54,8 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
     began = time.monotonic()
     earlier: Any = item.config.pluginmanager.getplugin(EARLIER)
     earlier_rows: Sequence[Row] = ()
-    # A replay must find the same examples as the run that it replays, which did not know of its own.
+    # A replay must find the same examples as the run that it replays, which did not
+    # know of its own.
     if earlier is not None and settings.mode != "replay":
         earlier_rows = earlier.rows(item.nodeid)
     running.shrink(calls, seconds, earlier_rows)
@@ -64,7 +68,9 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
 
 
 def _limits(
-    item: pytest.Function, running: RunningTest, settings: Settings
+    item: pytest.Function,
+    running: RunningTest,
+    settings: Settings,
 ) -> tuple[int, float] | None:
     """The calls and seconds that a search may take; None if there is to be none."""
     if settings.shrink == 0:
@@ -80,9 +86,11 @@ def _limits(
 
 
 def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
-    """Add to a failure of users' code how to send the request that made it raise; outside of any handler of exceptions.
+    """Add to a failure of users' code how to send the request that made it raise;
+    outside of any handler of exceptions.
 
-    A recommender of this process gets smaller requests too, which costs nothing and is not counted.
+    A recommender of this process gets smaller requests too, which costs nothing and is
+    not counted.
 
     Args:
         running: The test that failed.
@@ -97,9 +105,18 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
         return
     smallest = None
     if settings.shrink != 0 and runner.at_hand:
-        discarded = io.StringIO()  # what it prints: pytest captures nothing at this time
-        with contextlib.redirect_stdout(discarded), contextlib.redirect_stderr(discarded):
-            smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
+        discarded = (
+            io.StringIO()
+        )  # what it prints: pytest captures nothing at this time
+        with (
+            contextlib.redirect_stdout(discarded),
+            contextlib.redirect_stderr(discarded),
+        ):
+            smallest = smallest_raising(
+                runner.subject,
+                failure,
+                time.monotonic() + SECONDS,
+            )
     source = None
     for case in runner.cases:
         if case.request.user == request.user:

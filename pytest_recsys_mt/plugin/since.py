@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.plugin.earlier import Earlier
 
 MOST = 8
-"""Most tests of one kind, and most lines of a changed example, that are printed; of more only their number."""
+"""Most tests of one kind, and most lines of a changed example,
+that are printed; of more only their number.
+"""
 
 KINDS = ("FIXED", "SETTLED", "SKIPPED", "STILL", "NEW")
 """The kinds of changes, in the order in which they are printed."""
@@ -49,7 +51,9 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
         Lines for the terminal; none if every test was settled and is.
     """
     rows_by_test = grouped(rows, lambda row: row["nodeid"])
-    names = Counter(_model_and_name(rows_of_test[0]) for rows_of_test in rows_by_test.values())
+    names = Counter(
+        _model_and_name(rows_of_test[0]) for rows_of_test in rows_by_test.values()
+    )
     changes: dict[str, list[_Change]] = {kind: [] for kind in KINDS}
     for nodeid, rows_of_test in rows_by_test.items():
         was = earlier.known.get(nodeid)
@@ -99,9 +103,16 @@ def _kind(before: str, now: State) -> str:
 
 
 def _details(earlier: Earlier, nodeid: str, row: Row) -> Sequence[str]:
-    """How the example of a test differs from the earlier one, else how the earlier one is answered now."""
+    """How the example of a test differs from the earlier one,
+    else how the earlier one is answered now.
+    """
     differing: Sequence[str] = ()
-    with suppress(KeyError, TypeError, ValueError, AttributeError):  # the record may be damaged
+    with suppress(
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ):  # the record may be damaged
         differing = _differing_lines(earlier.rows(nodeid), row)
     if not differing and nodeid in earlier.replayed:
         return [earlier.replayed[nodeid]]
@@ -109,7 +120,9 @@ def _details(earlier: Earlier, nodeid: str, row: Row) -> Sequence[str]:
 
 
 def _differing_lines(earlier_rows: Sequence[Row], row: Row) -> list[str]:
-    """The lines of a row's example that differ from the first comparable example of `earlier_rows`."""
+    """The lines of a row's example that differ from the first
+    comparable example of `earlier_rows`.
+    """
     for earlier_row in earlier_rows:
         before = example_of(earlier_row)
         now = example_of(row)

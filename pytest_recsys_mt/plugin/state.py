@@ -39,7 +39,9 @@ BASELINE: pytest.StashKey[Sequence[tuple[str, Document]]] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()
-"""What each process reports at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it made."""
+"""What each process reports at its end: ``drifts``
+(`drift.Drift`), and the ``calls`` it made.
+"""
 UNENDED: pytest.StashKey[bool] = pytest.StashKey()
 """Whether the record to be written is there, of a run that never ended."""
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
@@ -94,8 +96,16 @@ _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 
 
 def runs_nothing(config: pytest.Config) -> bool:
-    """Whether options of pytest only show what there is, so that there is nothing to record."""
-    options = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+    """Whether options of pytest only show what there is,
+    so that there is nothing to record.
+    """
+    options = (
+        "collectonly",
+        "setuponly",
+        "setupplan",
+        "showfixtures",
+        "show_fixtures_per_test",
+    )
     return any(config.getoption(name, False) for name in options)
 
 
@@ -119,7 +129,8 @@ def running_test_of(item: pytest.Item) -> RunningTest:
     if RUNNING_TEST in item.stash:
         return item.stash[RUNNING_TEST]
     begun = item.stash.get(BEGUN, None)
-    # Answers that were only requested in advance are of no use if the recommender turned out to need more repetitions.
+    # Answers that were only requested in advance are of no use if the recommender
+    # turned out to need more repetitions.
     if begun is not None and (begun.body is not None or begun.recsys.is_current):
         running = begun.running
     else:

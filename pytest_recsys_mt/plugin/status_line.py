@@ -1,4 +1,6 @@
-"""The line that shows how far a run is: below pytest's own output on a terminal, else now and then in a log."""
+"""The line that shows how far a run is: below pytest's own
+output on a terminal, else now and then in a log.
+"""
 
 import os
 import threading
@@ -30,10 +32,11 @@ TO_THE_END = "\x1b[K"
 
 
 def terminal() -> TextIO | None:
-    """A separate stream to the terminal behind standard error or output; None if neither is one.
+    """A separate stream to the terminal behind standard error or output; None if
+    neither is one.
 
-    pytest replaces both by files while tests run. A copy of the descriptor, made before, still
-    writes to the terminal and is not captured.
+    pytest replaces both by files while tests run. A copy of the descriptor, made
+    before, still writes to the terminal and is not captured.
     """
     if os.environ.get("TERM") == "dumb":
         return None
@@ -46,7 +49,9 @@ def log() -> TextIO | None:
 
 
 def _copy(descriptor: int, *, any_file: bool = False) -> TextIO | None:
-    """A stream of a descriptor's copy; None if it is closed, or no terminal, unless `any_file` will do."""
+    """A stream of a descriptor's copy; None if it is closed, or
+    no terminal, unless `any_file` will do.
+    """
     try:
         if not any_file and not os.isatty(descriptor):
             return None
@@ -65,11 +70,14 @@ class Shown:
         raise NotImplementedError
 
     def hide(self) -> None:
-        """Leave no trace of it, as something else is to be shown; what keeps all that it has does nothing."""
+        """Leave no trace of it, as something else is to be shown;
+        what keeps all that it has does nothing.
+        """
 
 
 class Below(Shown):
-    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
+    """Shows the line on the row below the cursor, and leaves the cursor and pytest's
+    row as they are.
 
     Args:
         stream: The terminal.
@@ -115,7 +123,8 @@ class Below(Shown):
 
 
 class Logged(Shown):
-    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
+    """Writes the line to a log now and then, so that nobody takes a long run for one
+    that hangs.
 
     Args:
         stream: The log.
@@ -158,7 +167,11 @@ class Ticker:
         self._done = threading.Event()
         self._paused = False
         self._lock = threading.RLock()
-        self._thread = threading.Thread(target=self._run, name="recsys-mt progress", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run,
+            name="recsys-mt progress",
+            daemon=True,
+        )
         self._thread.start()
 
     def _run(self) -> None:

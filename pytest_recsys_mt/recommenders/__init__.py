@@ -1,8 +1,16 @@
-"""Recommenders: the built-in ones, and the registry that finds them and others by a spec."""
+"""Recommenders: the built-in ones, and the registry
+that finds them and others by a spec.
+"""
 
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.recommenders.registry import BUILT_IN, NAMES, class_at, describe, resolve
+from pytest_recsys_mt.recommenders.registry import (
+    BUILT_IN,
+    NAMES,
+    class_at,
+    describe,
+    resolve,
+)
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.recommenders.baselines import MostPop, Random
@@ -16,7 +24,8 @@ __all__ = [
     "BM25", "EASE", "IALS", "NAMES", "ItemKNN", "MostPop", "RP3Beta", "Random", "UserKNN", "describe", "resolve",
 ]  # fmt: skip
 
-# They need pandas and SciPy, which a process that only finds out what exists need not import.
+# They need pandas and SciPy, which a process that only finds out what exists need not
+# import.
 _PLACES = {place.partition(":")[2]: place for place in BUILT_IN.values()}
 
 

@@ -20,9 +20,10 @@ WORD = re.compile(r"\w+")
 def terms(item: Item) -> Iterator[str]:
     """The terms of an item's document.
 
-    They are words of the title and of text attributes (``logline``). Attributes that are lists of
-    names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
-    does not match an actor, nor John Ford John Wayne. Numbers and images give no terms.
+    They are words of the title and of text attributes (``logline``). Attributes that
+    are lists of names (``genres``, ``cast``) give whole names, marked with the
+    attribute, so that a director does not match an actor, nor John Ford John Wayne.
+    Numbers and images give no terms.
     """
     yield from WORD.findall(item.title.casefold())
     for key, value in item.attributes.items():
@@ -31,20 +32,25 @@ def terms(item: Item) -> Iterator[str]:
         if isinstance(value, str):
             yield from WORD.findall(value.casefold())
         elif isinstance(value, list | tuple):
-            yield from (f"{key}:{name.casefold()}" for name in value if isinstance(name, str))
+            yield from (
+                f"{key}:{name.casefold()}" for name in value if isinstance(name, str)
+            )
 
 
 @dataclass(eq=False)
 class BM25(ScoringRecommender):
     r"""Okapi BM25: items whose documents match those of the history.
 
-    Every history item is a query of its distinct terms, weighted by its rating; an item scores
+    Every history item is a query of its distinct terms, weighted by its rating; an item
+    scores
 
-    .. math:: \sum_i w_i \sum_{t \in d_i} \ln\Bigl(1 + \frac{N - n_t + .5}{n_t + .5}\Bigr)
-              \frac{f_{tj} (k_1 + 1)}{f_{tj} + k_1 (1 - b + b |d_j| / \overline{|d|})}
+    .. math:: \sum_i w_i \sum_{t \in d_i} \ln\Bigl(1 + \frac{N - n_t + .5}{n_t +
+              .5}\Bigr) \frac{f_{tj} (k_1 + 1)}{f_{tj} + k_1 (1 - b + b |d_j| /
+              \overline{|d|})}
 
-    (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", FnTIR 2009,
-    section 3, with the 1 that keeps the weight of a very frequent term positive, as in Lucene).
+    (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+    FnTIR 2009, section 3, with the 1 that keeps the weight of a very frequent term
+    positive, as in Lucene).
     """
 
     key: ClassVar[str] = "bm25"
@@ -68,9 +74,13 @@ class BM25(ScoringRecommender):
         weights = counts.data * (self.k1 + 1) / (counts.data + self.k1 * pivot[rows])
         weights *= rarity[counts.indices]
         self._queries = csr_array(
-            (np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape
+            (np.ones_like(counts.data), counts.indices, counts.indptr),
+            counts.shape,
         )
-        self._index = csr_array((weights, counts.indices, counts.indptr), counts.shape).T.tocsr()
+        self._index = csr_array(
+            (weights, counts.indices, counts.indptr),
+            counts.shape,
+        ).T.tocsr()
 
     def score(self, requests: Sequence[Request]) -> Floats:
         queries = self.catalogue.profiles(requests, self.weights) @ self._queries

@@ -20,36 +20,43 @@ LARGEST = 30_000
 
 @dataclass(eq=False)
 class EASE(ScoringRecommender):
-    """Embarrassingly shallow autoencoder (Steck, WWW 2019): items predict items, by ridge regression.
+    """Embarrassingly shallow autoencoder (Steck, WWW 2019): items predict items, by
+    ridge regression.
 
-    The score of item j is sum_i w_i B_ij over the history. B minimises ||X - XB||^2 + l ||B||^2 with a diagonal of 0,
-    where X holds the users' training weights and l is `regularisation`. With H = X'(XX' + l I)^-1 X, the solution is
-    B_ij = H_ij / (1 - H_jj) for i other than j (Steck's equation 8, in which P = (I - H) / l). The smaller of XX' and
-    X'X is inverted, and where that is XX', B itself is never made: so thousands of items are cheap if there are few
-    users, and the other way round.
+    The score of item j is sum_i w_i B_ij over the history. B minimises ||X - XB||^2 + l
+    ||B||^2 with a diagonal of 0, where X holds the users' training weights and l is
+    `regularisation`. With H = X'(XX' + l I)^-1 X, the solution is B_ij = H_ij / (1 -
+    H_jj) for i other than j (Steck's equation 8, in which P = (I - H) / l). The smaller
+    of XX' and X'X is inverted, and where that is XX', B itself is never made: so
+    thousands of items are cheap if there are few users, and the other way round.
 
     Nothing is learned of a user, so any history is answered as that of a trained user.
     """
 
     key: ClassVar[str] = "ease"
 
-    regularisation: float = 200.0  # of the ridge, in squared units of the weights: above 0
+    regularisation: float = (
+        200.0  # of the ridge, in squared units of the weights: above 0
+    )
     weights: Weights = "binary"  # as in the paper, or ``ratings``
 
     def __post_init__(self) -> None:
         finite = 0 < self.regularisation < math.inf
-        specs.check(self.key, ("regularisation", self.regularisation, finite, "above 0 and finite"))
+        specs.check(
+            self.key,
+            ("regularisation", self.regularisation, finite, "above 0 and finite"),
+        )
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Invert the smaller Gram matrix; raises `RecommenderError` if there are more than
-        `LARGEST` users and as many items.
+        """Invert the smaller Gram matrix; raises `RecommenderError` if there are more
+        than `LARGEST` users and as many items.
         """
         users = self.catalogue.interactions(dataset, self.weights)
         if min(users.shape) > LARGEST:
             raise RecommenderError(
                 f"{self.name!r} inverts a matrix of users or of items, and {users.shape[0]} users and "
                 f"{users.shape[1]} items are too many of both: at most {LARGEST}. Sample the users of the "
-                f"training data, or take 'itemknn' or 'ials'"
+                f"training data, or take 'itemknn' or 'ials'",
             )
         items = users.T.tocsr()
         self._by_users = users.shape[0] < users.shape[1]
@@ -65,7 +72,8 @@ class EASE(ScoringRecommender):
                 ).sum(1)
         else:
             smoother = -self.regularisation * _inverse(
-                (items @ users).toarray(), self.regularisation
+                (items @ users).toarray(),
+                self.regularisation,
             )
             # The diagonal of I - H; so the rest of the matrix is H already.
             rest = -smoother.diagonal()

@@ -17,7 +17,13 @@ from pytest_recsys_mt.recommenders import http_contract
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN, About, Answered
 from pytest_recsys_mt.requests import Recommendation, Request, specs
 from pytest_recsys_mt.safety.errors import RecommenderError, UnreachableError
-from pytest_recsys_mt.safety.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
+from pytest_recsys_mt.safety.redaction import (
+    AUTHORIZATION,
+    Secret,
+    redact_bytes,
+    secret,
+    shortened,
+)
 from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -40,25 +46,30 @@ Arrived = list[tuple[int, Answered]]
 
 
 class HTTPRecommender:
-    """A recommender that follows the contract of ``docs/http-recommender.openapi.yaml``.
+    """A recommender that follows the contract of
+    ``docs/http-recommender.openapi.yaml``.
 
-    ``GET url/about`` returns the version that answers, ``POST url/recommend`` answers a batch.
-    Without a version, answers are stored for one run only. Prompt edits and instructions are not
-    sent: test a recommender that reads text as a text model.
+    ``GET url/about`` returns the version that answers, ``POST url/recommend`` answers a
+    batch. Without a version, answers are stored for one run only. Prompt edits and
+    instructions are not sent: test a recommender that reads text as a text model.
 
-    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or the one that `HEADER`
-    names. It is sent only to the server that the environment names (`ORIGIN`), over https or on this machine, never
-    along a redirect: an address in a pull request must not get the key of a build server.
+    The key comes only from the environment (`AUTHORIZATION`), in the header
+    ``Authorization`` or the one that `HEADER` names. It is sent only to the server that
+    the environment names (`ORIGIN`), over https or on this machine, never along a
+    redirect: an address in a pull request must not get the key of a build server.
 
     Args:
         url: Scheme, host, port and path.
         batch: Most requests per call.
-        concurrency: Calls in flight at a time; None starts with 8 and tries up to 64 while answers stay as fast.
+        concurrency: Calls in flight at a time; None starts with 8 and tries up to 64
+            while answers stay as fast.
         timeout: Seconds that one attempt of a call may take.
-        max_wait: Seconds to wait for a server that is busy or unreachable; None leaves it to the run.
-        version: The one that must answer. The server is then not asked for it, so that recorded
-            answers can be replayed without the server.
-        deterministic: Whether the server always gives the same answer; None asks it (with a `version`: False).
+        max_wait: Seconds to wait for a server that is busy or unreachable; None leaves
+            it to the run.
+        version: The one that must answer. The server is then not asked for it, so that
+            recorded answers can be replayed without the server.
+        deterministic: Whether the server always gives the same answer; None asks it
+            (with a `version`: False).
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -96,7 +107,10 @@ class HTTPRecommender:
 
     @classmethod
     def from_spec(cls, spec: str) -> HTTPRecommender:
-        """The recommender in ``https://shop.example/api?batch=8&timeout=5``; raises as the class."""
+        """The recommender in
+        ``https://shop.example/api?batch=8&timeout=5``; raises
+        as the class.
+        """
         url, given = specs.split(spec)
         made: HTTPRecommender = specs.build(partial(cls, url), given, spec)
         return made
@@ -113,12 +127,16 @@ class HTTPRecommender:
 
     @property
     def deterministic(self) -> bool:
-        """Whether the server, or the spec for it, declares that it always gives the same answer."""
+        """Whether the server, or the spec for it, declares
+        that it always gives the same answer.
+        """
         return self.about.deterministic if self._declared is None else self._declared
 
     @property
     def seeded(self) -> bool:
-        """Whether the server declares that the same replicate of a request always gets the same answer."""
+        """Whether the server declares that the same replicate of
+        a request always gets the same answer.
+        """
         return self.about.seeded
 
     @property
@@ -154,14 +172,16 @@ class HTTPRecommender:
         except Exception as error:  # noqa: BLE001 - every test reports the same error
             failed = UnreachableError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
-                f"without it, add version=VERSION (and deterministic=true) to the spec"
+                f"without it, add version=VERSION (and deterministic=true) to the spec",
             )
-        # Not above: there a traceback would show the original error and the server's full text.
+        # Not above: there a traceback would show the original error and the server's
+        # full text.
         self._about_failed = failed
         raise failed
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
-        """The answers in the order of the requests; a failed one is a `Recommendation` with an error.
+        """The answers in the order of the requests; a failed one is a `Recommendation`
+        with an error.
 
         Raises:
             NotApplicable: If the server cannot serve one of the requests.
@@ -178,13 +198,17 @@ class HTTPRecommender:
         return answers
 
     def recommend_each(self, requests: Sequence[Request]) -> Iterator[Arrived]:
-        """Yield each request's position with its answer, a batch at a time, as they arrive.
+        """Yield each request's position with its answer, a batch at a time, as they
+        arrive.
 
-        If the caller stops reading, the calls in flight are cancelled. RecommenderError if the key must not be sent.
+        If the caller stops reading, the calls in flight are cancelled. RecommenderError
+        if the key must not be sent.
         """
         size = min(self.batch, self.about.max_batch or self.batch)
         positions = list(range(len(requests)))
-        batches = [positions[start : start + size] for start in range(0, len(requests), size)]
+        batches = [
+            positions[start : start + size] for start in range(0, len(requests), size)
+        ]
         arrived: queue.SimpleQueue[Arrived | None] = queue.SimpleQueue()
         calls = self._running.submit(self._ask_all(requests, batches, arrived))
         calls.add_done_callback(lambda _: arrived.put(None))
@@ -200,7 +224,10 @@ class HTTPRecommender:
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.close()
-        for held in ("_client", "_pace"):  # not before: the last tasks of the loop use them
+        for held in (
+            "_client",
+            "_pace",
+        ):  # not before: the last tasks of the loop use them
             self.__dict__.pop(held, None)
 
     @property
@@ -215,7 +242,10 @@ class HTTPRecommender:
 
     @cached_property
     def _pace(self) -> Pace:
-        return Pace(self.concurrency, MAX_WAIT if self.max_wait is None else self.max_wait)
+        return Pace(
+            self.concurrency,
+            MAX_WAIT if self.max_wait is None else self.max_wait,
+        )
 
     @cached_property
     def _client(self) -> httpx2.AsyncClient:
@@ -258,7 +288,9 @@ class HTTPRecommender:
                 group.create_task(work())
 
     async def _ask(
-        self, requests: Sequence[Request], batch: Sequence[int]
+        self,
+        requests: Sequence[Request],
+        batch: Sequence[int],
     ) -> AsyncIterator[Arrived]:
         import httpx2
 
@@ -269,8 +301,13 @@ class HTTPRecommender:
             version, answers = http_contract.read_answers(said, len(batch))
             self._check(version)
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
-            status = error.response.status_code if isinstance(error, httpx2.HTTPStatusError) else 0
-            # Do not halve if the server fails every call: this would only multiply its failures.
+            status = (
+                error.response.status_code
+                if isinstance(error, httpx2.HTTPStatusError)
+                else 0
+            )
+            # Do not halve if the server fails every call: this would only multiply its
+            # failures.
             may_be_one = status in _SPLIT and (status != 500 or self._has_answered)
             if len(batch) > 1 and may_be_one:
                 middle = len(batch) // 2
@@ -296,7 +333,12 @@ class HTTPRecommender:
 
         headers = {} if body is None else {"Content-Type": "application/json"}
         async with asyncio.timeout(self._pace.time_limit(self.timeout)):
-            response = await self._client.request(method, url, content=body, headers=headers)
+            response = await self._client.request(
+                method,
+                url,
+                content=body,
+                headers=headers,
+            )
         response.raise_for_status()
         return redact_bytes(response.content)
 
@@ -308,7 +350,7 @@ class HTTPRecommender:
         raise http_contract.ContractError(
             f"version {said!r} answers, and the spec names {expected!r}; name the one that is served"
             if self._pinned is not None
-            else f"version {said!r} answers, and it was {expected!r} when the run began; run again"
+            else f"version {said!r} answers, and it was {expected!r} when the run began; run again",
         )
 
     def _reason(self, error: Exception, url: str) -> str:
@@ -316,12 +358,14 @@ class HTTPRecommender:
 
 
 def header() -> str:
-    """The name of the header that holds the key; RecommenderError if the environment names no such one."""
+    """The name of the header that holds the key;
+    RecommenderError if the environment names no such one.
+    """
     name = os.environ.get(HEADER, "").strip() or "Authorization"
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name.lower() in _OUR_HEADERS:
         raise RecommenderError(
             f"{HEADER}={name!r} is not the name of a header for a key: set one such as X-API-Key, or unset "
-            f"it for Authorization"
+            f"it for Authorization",
         )
     return name
 
@@ -330,19 +374,21 @@ def authorization(endpoint: Endpoint) -> Secret | None:
     """The value of the header that holds the key of a server, or None if it gets none.
 
     Raises:
-        RecommenderError: If the environment does not say which server gets the value, if it is not
-            a valid header, or if it would be sent unencrypted.
+        RecommenderError: If the environment does not say which server gets the value,
+            if it is not a valid header, or if it would be sent unencrypted.
     """
     value = secret(AUTHORIZATION)
     if not value:
         return None
     if not (value.isascii() and value.isprintable()):
-        raise RecommenderError(f"{AUTHORIZATION} holds characters that no header may have")
+        raise RecommenderError(
+            f"{AUTHORIZATION} holds characters that no header may have",
+        )
     named = Secret(os.environ.get(ORIGIN, "").strip())
     if not named:
         raise RecommenderError(
             f"{AUTHORIZATION} is set, and nothing says which server may get it: set {ORIGIN} to the "
-            f"scheme, host and port of yours, as in {ORIGIN}=https://shop.example"
+            f"scheme, host and port of yours, as in {ORIGIN}=https://shop.example",
         )
     if (
         Endpoint.parse(named, ORIGIN, "https://shop.example", AUTHORIZATION).origin
@@ -352,6 +398,6 @@ def authorization(endpoint: Endpoint) -> Secret | None:
     if not endpoint.url.startswith("https:") and not endpoint.is_loopback:
         raise RecommenderError(
             f"{AUTHORIZATION} would go unencrypted to {endpoint.url}: use https, or unset it for a "
-            f"server that needs none"
+            f"server that needs none",
         )
     return value

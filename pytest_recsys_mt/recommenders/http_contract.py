@@ -1,6 +1,8 @@
-"""The requests to a recommender behind HTTP, and the parsing of its answers and failures.
+"""The requests to a recommender behind HTTP, and the parsing of its answers and
+failures.
 
-``docs/http-recommender.openapi.yaml`` states the contract; a test checks this module against it.
+``docs/http-recommender.openapi.yaml`` states the contract; a test checks this module
+against it.
 """
 
 import json
@@ -19,7 +21,9 @@ CONTRACT = "docs/http-recommender.openapi.yaml"
 """The location of the contract, for messages."""
 
 ORIGIN = "RECSYS_HTTP_ORIGIN"
-"""Environment variable for the only server that gets the header: ``https://shop.example``."""
+"""Environment variable for the only server that gets the header:
+``https://shop.example``.
+"""
 
 HEADER = "RECSYS_HTTP_HEADER"
 """Environment variable for the name of the header; ``Authorization`` if it is not set."""
@@ -53,17 +57,23 @@ class About:
 
     version: str | None = None  # it changes with every change that may change an answer
     deterministic: bool = False
-    seeded: bool = False  # whether the same replicate of a request always gets the same answer
+    seeded: bool = (
+        False  # whether the same replicate of a request always gets the same answer
+    )
     max_batch: int | None = None  # most requests that it accepts at a time
     ignores: tuple[str, ...] = ()  # the parts of a request that it does not read
-    promises: tuple[str, ...] = ()  # beside what all promise: ``ratings``, ``recency``, ``order``
+    promises: tuple[
+        str,
+        ...,
+    ] = ()  # beside what all promise: ``ratings``, ``recency``, ``order``
     reads_latest: int | None = None  # most of a history's latest items that it reads
 
 
 def body_of(requests: Sequence[Request]) -> bytes:
     """The request body for `requests`."""
     return json.dumps(
-        {"requests": [plain(request) for request in requests]}, allow_nan=False
+        {"requests": [plain(request) for request in requests]},
+        allow_nan=False,
     ).encode()
 
 
@@ -73,7 +83,11 @@ def plain(request: Request) -> dict[str, Any]:
         "user": request.user,
         "attributes": dict(request.attributes),
         "history": [
-            {"item": _plain_item(each.item), "rating": each.value, "timestamp": each.timestamp}
+            {
+                "item": _plain_item(each.item),
+                "rating": each.value,
+                "timestamp": each.timestamp,
+            }
             for each in request.history
         ],
         "scale": {"low": request.scale.low, "high": request.scale.high},
@@ -88,7 +102,12 @@ def plain(request: Request) -> dict[str, Any]:
 
 def _plain_item(item: Item) -> dict[str, Any]:
     attributes = dict(item.attributes)
-    return {"id": item.id, "title": item.title, "year": item.year, "attributes": attributes}
+    return {
+        "id": item.id,
+        "title": item.title,
+        "year": item.year,
+        "attributes": attributes,
+    }
 
 
 def read_about(body: bytes) -> About:
@@ -106,11 +125,15 @@ def read_about(body: bytes) -> About:
     ]
     words = {name: said.get(name, []) for name in _WORDS}
     for name, known in _WORDS.items():
-        fits = isinstance(words[name], list) and all(each in known for each in words[name])
+        fits = isinstance(words[name], list) and all(
+            each in known for each in words[name]
+        )
         rules.append((name, fits, f"a list of {', '.join(known)}"))
     for name, fits, allowed in rules:
         if not fits:
-            raise ContractError(f"{name} is {_short(said[name])}; the contract wants {allowed}")
+            raise ContractError(
+                f"{name} is {_short(said[name])}; the contract wants {allowed}",
+            )
     return About(
         version and redact(version),
         deterministic,
@@ -134,33 +157,45 @@ def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
         raise ContractError(f"it has no list of answers, but the fields {fields}")
     if len(answers) != count:
         raise ContractError(
-            f"{len(answers)} answers to {count} requests; the contract wants one each, in their order"
+            f"{len(answers)} answers to {count} requests; the contract wants one each, in their order",
         )
     if version is not None and not _is_version(version):
-        raise ContractError(f"version is {_short(version)}; the contract wants a text, not empty")
+        raise ContractError(
+            f"version is {_short(version)}; the contract wants a text, not empty",
+        )
     return version and redact(version), [_answer(answer) for answer in answers]
 
 
 def _answer(answer: Any) -> Answered:
     said = answer if isinstance(answer, dict) else {}
-    kinds = [kind for kind in ("items", "error", "not_applicable") if said.get(kind) is not None]
+    kinds = [
+        kind
+        for kind in ("items", "error", "not_applicable")
+        if said.get(kind) is not None
+    ]
     if len(kinds) != 1:
         return Recommendation(
-            (), error=f"the answer {_short(answer)} has not one of items, error, not_applicable"
+            (),
+            error=f"the answer {_short(answer)} has not one of items, error, not_applicable",
         )
     (kind,) = kinds
     value = said[kind]
     if kind != "items":
-        reason = shortened(one_line(value), 300) if isinstance(value, str) else _short(value)
+        reason = (
+            shortened(one_line(value), 300) if isinstance(value, str) else _short(value)
+        )
         reason = reason or "no reason given"
         if kind == "not_applicable":
             return NotApplicable(reason)
         return Recommendation((), error=f"the server says: {reason}")
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return Recommendation(
-            (), error=f"items is {_short(value)}; the contract wants ids of items, as texts"
+            (),
+            error=f"items is {_short(value)}; the contract wants ids of items, as texts",
         )
-    return Recommendation(tuple(shortened(without_controls(item), LONGEST_ID) for item in value))
+    return Recommendation(
+        tuple(shortened(without_controls(item), LONGEST_ID) for item in value),
+    )
 
 
 def describe(error: Exception, url: str) -> str:
@@ -171,7 +206,10 @@ def describe(error: Exception, url: str) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         status = error.response.status_code
         if 300 <= status < 400:
-            leads = shown(one_line(error.response.headers.get("location", "")))[:200] or "nowhere"
+            leads = (
+                shown(one_line(error.response.headers.get("location", "")))[:200]
+                or "nowhere"
+            )
             return (
                 f"{url}: HTTP {status}, a redirect to {leads}, which is not followed, for the key "
                 f"would go along; name the address that answers itself"
@@ -194,7 +232,9 @@ def _object(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ContractError(f"the answer is not JSON: {_short(body)}") from None
     if not isinstance(said, dict):
-        raise ContractError(f"the answer is {_short(said)}; the contract wants a JSON object")
+        raise ContractError(
+            f"the answer is {_short(said)}; the contract wants a JSON object",
+        )
     return said
 
 

@@ -22,16 +22,19 @@ TINY = 1e-300  # divides in place of 0, where a system is solved already
 
 @dataclass(eq=False)
 class IALS(ScoringRecommender):
-    """Matrix factorisation by implicit alternating least squares (Hu, Koren and Volinsky, ICDM 2008).
+    """Matrix factorisation by implicit alternating least squares (Hu, Koren and
+    Volinsky, ICDM 2008).
 
     The score of item j is u'q_j. All vectors together minimise
 
-        sum over users and items of c (p - u'q)^2, plus `regularisation` times their squared lengths,
+        sum over users and items of c (p - u'q)^2, plus `regularisation` times their
+        squared lengths,
 
-    where a cell with an interaction of weight w has p = 1 and c = 1 + `alpha` w, and any other one
-    p = 0 and c = 1. With the items fixed, each user's vector is the solution of a linear system, and so in
-    turn. A round takes two steps of conjugate gradients towards each (Takács, Pilászy and Tikk, RecSys 2011);
-    then the items are solved exactly, and so is the system of the history that an answer is for.
+    where a cell with an interaction of weight w has p = 1 and c = 1 + `alpha` w, and
+    any other one p = 0 and c = 1. With the items fixed, each user's vector is the
+    solution of a linear system, and so in turn. A round takes two steps of conjugate
+    gradients towards each (Takács, Pilászy and Tikk, RecSys 2011); then the items are
+    solved exactly, and so is the system of the history that an answer is for.
     """
 
     key: ClassVar[str] = "ials"
@@ -63,7 +66,10 @@ class IALS(ScoringRecommender):
         self._vectors = self._solved(items, theirs)
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        found = self._solved(self.catalogue.profiles(requests, self.weights), self._vectors)
+        found = self._solved(
+            self.catalogue.profiles(requests, self.weights),
+            self._vectors,
+        )
         # One by one: a product of matrices may add in another order for another batch.
         return settle(np.array([self._vectors @ vector for vector in found]))
 
@@ -72,7 +78,8 @@ class IALS(ScoringRecommender):
         everything = others.T @ others + self.regularisation * np.eye(self.dim)
         counts, trusts = np.diff(rows.indptr), self.alpha * rows.data
         order, nearer = np.argsort(counts, kind="stable"), vectors.copy()
-        # Rows of about one length, so that the vectors of a block stay in the processor's cache.
+        # Rows of about one length, so that the vectors of a block stay in the
+        # processor's cache.
         cuts = np.flatnonzero(np.diff(np.cumsum(counts[order]) // BLOCK)) + 1
         for block in np.split(order, cuts):
             at = rows.indptr[block][:, None] + np.arange(int(counts[block[-1]]))
@@ -80,7 +87,11 @@ class IALS(ScoringRecommender):
             at *= real
             chosen, trust = others.take(rows.indices[at], axis=0), trusts[at] * real
 
-            def times(x: Floats, chosen: Floats = chosen, trust: Floats = trust) -> Floats:
+            def times(
+                x: Floats,
+                chosen: Floats = chosen,
+                trust: Floats = trust,
+            ) -> Floats:
                 seen = (chosen @ x[..., None])[..., 0]
                 return x @ everything + ((trust * seen)[:, None] @ chosen)[:, 0]
 
@@ -89,7 +100,10 @@ class IALS(ScoringRecommender):
             direction, length = rest, (rest**2).sum(1, keepdims=True)
             for _ in range(STEPS):
                 turned = times(direction)
-                step = length / np.maximum((direction * turned).sum(1, keepdims=True), TINY)
+                step = length / np.maximum(
+                    (direction * turned).sum(1, keepdims=True),
+                    TINY,
+                )
                 x, rest = x + step * direction, rest - step * turned
                 before, length = length, (rest**2).sum(1, keepdims=True)
                 direction = rest + length / np.maximum(before, TINY) * direction
@@ -103,6 +117,9 @@ class IALS(ScoringRecommender):
             part = slice(rows.indptr[row], rows.indptr[row + 1])
             chosen, trust = others[rows.indices[part]], self.alpha * rows.data[part]
             aim = (1 + trust) @ chosen
-            chosen *= np.sqrt(trust)[:, None]  # a product with itself costs half of another one
+            chosen *= np.sqrt(trust)[
+                :,
+                None,
+            ]  # a product with itself costs half of another one
             solved[row] = dposv(chosen.T @ chosen + everything, aim)[1]
         return solved

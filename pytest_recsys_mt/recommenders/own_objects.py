@@ -18,7 +18,10 @@ from pytest_recsys_mt.safety.raised import with_traceback
 
 _FILE_MODULE = "_recsys_mt_file_"
 
-VERBS: Mapping[str, str] = {"recommend": "recommend(requests)", "complete": "complete(prompts)"}
+VERBS: Mapping[str, str] = {
+    "recommend": "recommend(requests)",
+    "complete": "complete(prompts)",
+}
 """The methods of the protocols, with their arguments."""
 
 RECOMMENDS = ("recommend", "complete")
@@ -31,8 +34,9 @@ DESCRIBES = ("complete",)
 def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
     """What is called `name` in a Python file.
 
-    The file runs as a module named after its whole path, so two files with one name do not clash.
-    It stays in `sys.modules`, so dataclasses and pickling work. It runs once per process.
+    The file runs as a module named after its whole path, so two files with one name do
+    not clash. It stays in `sys.modules`, so dataclasses and pickling work. It runs once
+    per process.
 
     Raises:
         RecommenderError: If there is no such file or name, or the file raises.
@@ -40,10 +44,13 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
     file = expanded(path)
     if not os.path.isfile(file):
         raise RecommenderError(
-            f"{spec!r}: there is no file {str(file)!r} (looked in {str(Path.cwd())!r}){_nearby(file)}"
+            f"{spec!r}: there is no file {str(file)!r} (looked in {str(Path.cwd())!r}){_nearby(file)}",
         )
     file = file.resolve()
-    digest = blake2b(str(file).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+    digest = blake2b(
+        str(file).encode("utf-8", "surrogateescape"),
+        digest_size=6,
+    ).hexdigest()
     alias = f"{_FILE_MODULE}{digest}_{file.stem}"
     if alias not in sys.modules:
         _execute(file, alias, spec)
@@ -51,7 +58,9 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
 
 
 def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
-    """What is called `name` in an importable module; raises `RecommenderError` as `in_file`."""
+    """What is called `name` in an importable module;
+    raises `RecommenderError` as `in_file`.
+    """
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -61,34 +70,43 @@ def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> A
 
 
 def from_object(
-    found: Any, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
+    found: Any,
+    given: Mapping[str, str],
+    spec: str,
+    verbs: Sequence[str] = RECOMMENDS,
 ) -> Recommender | TextModel:
-    """The recommender that an object is, or that a class or factory makes of what is `given`.
+    """The recommender that an object is, or that a class or factory makes of what is
+    `given`.
 
-    It must have one of the methods `verbs`: names, with their arguments where the error is to show other ones than `VERBS`.
+    It must have one of the methods `verbs`: names, with their arguments where the error
+    is to show other ones than `VERBS`.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)
     elif given:
         raise RecommenderError(
             f"{spec!r} names an object that is built already, so it takes no parameters "
-            f"({', '.join(map(repr, given))}); name its class or a factory"
+            f"({', '.join(map(repr, given))}); name its class or a factory",
         )
     else:
         built = found
     if not _does(built, verbs):
         kind = type(built).__qualname__
         if len(verbs) == 1:
-            raise RecommenderError(f"{spec!r} gives a {kind} without {_in_full(verbs[0])!r}")
+            raise RecommenderError(
+                f"{spec!r} gives a {kind} without {_in_full(verbs[0])!r}",
+            )
         named = " nor ".join(map(_in_full, verbs))
         raise RecommenderError(
-            f"{spec!r} gives an object of class {kind}; it has neither {named}: add one of them"
+            f"{spec!r} gives an object of class {kind}; it has neither {named}: add one of them",
         )
     return cast("Recommender | TextModel", built)
 
 
 def qualified_name(loaded: Any) -> str:
-    """Module and class of an object, ``shop.models:Ranker``; for a file ``shop.py:Ranker``."""
+    """Module and class of an object,
+    ``shop.models:Ranker``; for a file ``shop.py:Ranker``.
+    """
     kind = type(loaded)
     module = kind.__module__
     if module.startswith(_FILE_MODULE):
@@ -116,7 +134,9 @@ def _execute(file: Path, alias: str, spec: str) -> None:
     module = importlib.util.module_from_spec(blueprint)
     sys.modules[alias] = module
     folder = str(file.resolve().parent)
-    if folder not in sys.path:  # as for a script, so that it can import the files beside it
+    if (
+        folder not in sys.path
+    ):  # as for a script, so that it can import the files beside it
         sys.path.append(folder)
     try:
         blueprint.loader.exec_module(module)
@@ -126,7 +146,13 @@ def _execute(file: Path, alias: str, spec: str) -> None:
         raise RecommenderError(with_traceback(text, error)) from error
 
 
-def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequence[str]) -> Any:
+def _attribute(
+    module: ModuleType,
+    name: str,
+    where: str,
+    spec: str,
+    verbs: Sequence[str],
+) -> Any:
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
@@ -135,7 +161,7 @@ def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequ
             hint = difflib.get_close_matches(name, public) or able
             raise RecommenderError(
                 f"{spec!r}: {where!r} has no {name!r}"
-                + (f"; did you mean {' or '.join(map(repr, hint))}?" if hint else "")
+                + (f"; did you mean {' or '.join(map(repr, hint))}?" if hint else ""),
             )
         found = getattr(found, part)
     return found
@@ -144,5 +170,8 @@ def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequ
 def _nearby(file: Path) -> str:
     if not file.parent.is_dir():
         return f"; the folder {str(file.parent.absolute())!r} does not exist either"
-    near = difflib.get_close_matches(file.name, [path.name for path in file.parent.glob("*.py")])
+    near = difflib.get_close_matches(
+        file.name,
+        [path.name for path in file.parent.glob("*.py")],
+    )
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

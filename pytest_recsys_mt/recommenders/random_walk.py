@@ -8,27 +8,38 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, block_rows, keep_largest, settle
+from pytest_recsys_mt.recommenders.ranking import (
+    Floats,
+    Sparse,
+    block_rows,
+    keep_largest,
+    settle,
+)
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request, specs
 
 
 @dataclass(eq=False)
 class RP3Beta(ScoringRecommender):
-    """Random walks of three steps, with popular items held back (Paudel et al., ACM TiiS 7(1), 2016).
+    """Random walks of three steps, with popular items held back (Paudel et al., ACM
+    TiiS 7(1), 2016).
 
-    A walk goes from an item of the history to one of its users, and on to one of their items; each step follows an
-    interaction with a probability in proportion to its weight. The score of item j is the sum over history items i of
-    w_i S_ij, where S_ij is the probability that a walk from i ends at j, divided by j's popularity to the power of
-    `beta`. Both probabilities of a walk are taken to the power of `alpha` (Cooper et al., "Random walks in recommender
-    systems", WWW 2014). S keeps the `neighbours` largest of each i, and nothing leads from i to itself.
+    A walk goes from an item of the history to one of its users, and on to one of their
+    items; each step follows an interaction with a probability in proportion to its
+    weight. The score of item j is the sum over history items i of w_i S_ij, where S_ij
+    is the probability that a walk from i ends at j, divided by j's popularity to the
+    power of `beta`. Both probabilities of a walk are taken to the power of `alpha`
+    (Cooper et al., "Random walks in recommender systems", WWW 2014). S keeps the
+    `neighbours` largest of each i, and nothing leads from i to itself.
     """
 
     key: ClassVar[str] = "rp3beta"
 
     neighbours: int = 100  # kept for each item; popularity and id decide ties
     alpha: float = 0.8  # power of the probabilities of steps, above 0
-    beta: float = 0.5  # power of popularity: 0 recommends what is popular, 1 what is rare
+    beta: float = (
+        0.5  # power of popularity: 0 recommends what is popular, 1 what is rare
+    )
     weights: Weights = "binary"
 
     def __post_init__(self) -> None:
@@ -42,10 +53,15 @@ class RP3Beta(ScoringRecommender):
     def learn(self, dataset: Dataset, seed: int) -> None:
         users = self.catalogue.interactions(dataset, self.weights)
         items = users.T.tocsr()
-        weighed = np.bincount(users.indices, weights=users.data, minlength=items.shape[0])
+        weighed = np.bincount(
+            users.indices,
+            weights=users.data,
+            minlength=items.shape[0],
+        )
         onward = _steps(users, self.alpha)
-        # Relative to the most popular item and to a walk that ends anywhere alike, so that large data
-        # do not make every score too small to be told from 0. The order is the same.
+        # Relative to the most popular item and to a walk that ends anywhere alike, so
+        # that large data do not make every score too small to be told from 0. The order
+        # is the same.
         relative = weighed[onward.indices] / max(weighed.max(initial=0.0), 1.0)
         onward.data *= items.shape[0] / relative**self.beta
         away = _steps(items, self.alpha)

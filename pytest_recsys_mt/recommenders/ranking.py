@@ -17,7 +17,9 @@ BLOCK_CELLS = 2**22
 """Cells of the largest block of scores in memory: 32 MiB of float64."""
 
 DECIMALS = 10
-"""Scores that differ only by rounding errors must tie, or the order of a sum decides a ranking."""
+"""Scores that differ only by rounding errors must tie, or
+the order of a sum decides a ranking.
+"""
 
 
 def settle(values: Floats) -> Floats:
@@ -31,14 +33,16 @@ def block_rows(columns: int) -> int:
 
 
 def largest(scores: Floats, k: int) -> tuple[Ints, Ints, Floats]:
-    """The entries of a dense block that are among the `k` largest of their row; never -inf.
+    """The entries of a dense block that are among the `k` largest of their row; never
+    -inf.
 
     Args:
         scores: The block, ``(rows, columns)``.
         k: How many entries of each row to choose at most; at least 1.
 
     Returns:
-        Rows, columns and values, each ``(entries,)``, sorted by row, then value (descending), then column.
+        Rows, columns and values, each ``(entries,)``, sorted by row, then value
+        (descending), then column.
     """
     bars = _kth_largest(scores, k)
     # Row by row, and in each row from the left, as `_choose` needs them.
@@ -50,7 +54,8 @@ def largest(scores: Floats, k: int) -> tuple[Ints, Ints, Floats]:
 
 
 def keep_largest(matrix: Sparse, k: int) -> Sparse:
-    """`matrix` without the stored entries that are not among the `k` largest of their row.
+    """`matrix` without the stored entries that are not among the `k` largest of their
+    row.
 
     Args:
         matrix: Any sparse matrix, ``(rows, columns)``.
@@ -77,7 +82,9 @@ def keep_largest(matrix: Sparse, k: int) -> Sparse:
 
 
 def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
-    """The bar of each row, ``(rows,)``: its `k`-th largest value; -inf if it has no more than `k` values."""
+    """The bar of each row, ``(rows,)``: its `k`-th largest
+    value; -inf if it has no more than `k` values.
+    """
     bars = []
     for row in rows:
         has_more = row.size > k
@@ -86,9 +93,14 @@ def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
 
 
 def _choose(
-    rows: Ints, columns: Ints, values: Floats, bars: Floats, k: int
+    rows: Ints,
+    columns: Ints,
+    values: Floats,
+    bars: Floats,
+    k: int,
 ) -> tuple[Ints, Ints, Floats]:
-    """The `k` largest entries of each row, of those that reach its bar; of entries at the bar, the leftmost.
+    """The `k` largest entries of each row, of those that reach its bar; of entries at
+    the bar, the leftmost.
 
     Args:
         rows: Of each entry, sorted.
@@ -104,7 +116,8 @@ def _choose(
     above = np.flatnonzero(values > bar_of_entry)
     at_bar = np.flatnonzero(values == bar_of_entry)
 
-    # All entries above the bar are chosen; those at it tie, and share the places that are left.
+    # All entries above the bar are chosen; those at it tie, and share the places that
+    # are left.
     places_left = k - np.bincount(rows[above], minlength=bars.size)
     rows_at_bar = rows[at_bar]
     first_of_row = np.searchsorted(rows_at_bar, rows_at_bar)

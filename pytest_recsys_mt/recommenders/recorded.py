@@ -22,15 +22,17 @@ Ranked = Literal["all", "candidates"]
 
 
 class Recorded:
-    """Returns the recorded answer to a recorded question, and refuses any other question.
+    """Returns the recorded answer to a recorded question, and refuses any other
+    question.
 
-    A repeated question gets the next recorded answer. Answers no longer change, so it is not `live`.
+    A repeated question gets the next recorded answer. Answers no longer change, so it
+    is not `live`.
 
     Args:
-        path: Path of a file in the format of `pytest_recsys_mt.datasets.recordings`. The questions
-            are those of this file as a dataset.
-        ranked: Which entries take a place in the ranking: ``"all"`` that an answer names, or only
-            the ``"candidates"``, as published evaluations rank.
+        path: Path of a file in the format of `pytest_recsys_mt.datasets.recordings`.
+            The questions are those of this file as a dataset.
+        ranked: Which entries take a place in the ranking: ``"all"`` that an answer
+            names, or only the ``"candidates"``, as published evaluations rank.
 
     Raises:
         DataError: If the file cannot be read.
@@ -45,14 +47,17 @@ class Recorded:
         items = recordings.catalogue(self._recordings.values())
         self._index = TitleIndex(items.values())
         self._known = KnownFilms(items.values())
-        self.deterministic = all(len(each.replies) == 1 for each in self._recordings.values())
+        self.deterministic = all(
+            len(each.replies) == 1 for each in self._recordings.values()
+        )
 
     @classmethod
     def from_spec(cls, spec: str) -> Recorded:
         """The recommender in ``recorded:FILE.jsonl``.
 
         Raises:
-            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says why.
+            RecommenderError: If the file cannot be read, or a parameter is invalid; the
+                text says why.
         """
         target, given = specs.split(spec)
         path = expanded(target.removeprefix(PREFIX))
@@ -67,12 +72,14 @@ class Recorded:
         return made
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether two requests have one answer: a shorter list is the start of the longer one."""
+        """Whether two requests have one answer: a shorter
+        list is the start of the longer one.
+        """
         return one.replace(k=1, replicate=0) == other.replace(k=1, replicate=0)
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
-        """The recorded answers, read by the parser of all text answers; raises `NotApplicable` if a
-        request is not a recorded question.
+        """The recorded answers, read by the parser of all text answers; raises
+        `NotApplicable` if a request is not a recorded question.
         """
         return [self._answer(request) for request in requests]
 
@@ -88,11 +95,19 @@ class Recorded:
         text = without_controls(reply.text)
         if not text.strip():
             return Recommendation((), text=text, error="the recorded answer is empty")
-        found = read(text, request, self._index, truncated=reply.cut_off, exists=self._known.hold)
+        found = read(
+            text,
+            request,
+            self._index,
+            truncated=reply.cut_off,
+            exists=self._known.hold,
+        )
         answer = found.recommendation(request.k, text)
         if self._ranked == "candidates":
             offered = {item.id for item in recording.request.candidates or ()}
-            named = dict.fromkeys(entry.item for entry in found.entries if entry.item in offered)
+            named = dict.fromkeys(
+                entry.item for entry in found.entries if entry.item in offered
+            )
             answer = replace(answer, items=tuple(filter(None, named))[: request.k])
         return answer
 
@@ -107,4 +122,8 @@ def _difference(request: Request, recording: Recording) -> str:
         return f"the history has another length than the recorded {len(asked.history)} items"
     if request.history != asked.history or request.scale != asked.scale:
         return "the history differs"
-    return "" if request.attributes == asked.attributes else "the description of the user differs"
+    return (
+        ""
+        if request.attributes == asked.attributes
+        else "the description of the user differs"
+    )

@@ -23,7 +23,9 @@ _CLASS_OR_KEY = re.compile(r'(?m)^class (\w+)|^    key: ClassVar\[str\] = "(\w+)
 
 def _declared(package: str) -> Mapping[str, str]:
     found, kind = {}, ""
-    for path in sorted((Path(__file__).parents[1] / package.replace(".", "/")).glob("*.py")):
+    for path in sorted(
+        (Path(__file__).parents[1] / package.replace(".", "/")).glob("*.py"),
+    ):
         for begun, key in _CLASS_OR_KEY.findall(path.read_text(encoding="utf-8")):
             kind = begun or kind
             if key:
@@ -39,8 +41,9 @@ NAMES = (*BUILT_IN, *TRAINED)
 """Names of the built-in recommenders."""
 
 NEAR = 0.7
-"""A bare name this similar to a recommender's counts as a typing error, not as an OpenAI model. The
-names of OpenAI's models stay below 0.6."""
+"""A bare name this similar to a recommender's counts as a typing error, not as an
+OpenAI model. The names of OpenAI's models stay below 0.6.
+"""
 
 RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
 """Endings of recommenders' names that no OpenAI model has."""
@@ -54,32 +57,40 @@ PREFIXES: Mapping[str, str] = {
     "https": "recommenders.http:HTTPRecommender",
     "http": "recommenders.http:HTTPRecommender",
 }
-"""Module and class of what specs name that begin with the key and a colon; imported when first named."""
+"""Module and class of what specs name that begin with the
+key and a colon; imported when first named.
+"""
 
 
 def resolve(
-    spec: str, *, exact: bool = False, verbs: Sequence[str] = own_objects.RECOMMENDS
+    spec: str,
+    *,
+    exact: bool = False,
+    verbs: Sequence[str] = own_objects.RECOMMENDS,
 ) -> Recommender | TextModel:
     """The recommender or text model that a spec names, not fitted yet.
 
     In this order:
 
-      * ``openai:NAME``, ``litellm:PROVIDER/NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads
-        images);
+      * ``openai:NAME``, ``litellm:PROVIDER/NAME``, ``hf:PATH``: a language model
+        (``hf:PATH?images=true``: one that reads images);
       * ``recorded:FILE.jsonl``: earlier answers of a language model;
       * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
       * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
       * the name of a built-in recommender or of an entry point of the group `extensions.RECOMMENDERS`;
-      * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
-        recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
+      * any other bare name: the OpenAI chat model of that name, unless it is within
+        `NEAR` of a recommender's name, begins one, or is `RECOMMENDER_LIKE`
+        (``openai:itemkn`` overrides this).
 
-    Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
-    class or factory. ``cpus`` and ``gpus`` are only for ``-o recsys_executor=ray``, and are removed.
-    Models of this process answer each prompt alone, in float32 on one thread, if `exact`, unless
-    the spec itself says ``exact=false``. An object must have one of the methods `verbs`.
+    Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the
+    annotations of the class or factory. ``cpus`` and ``gpus`` are only for ``-o
+    recsys_executor=ray``, and are removed. Models of this process answer each prompt
+    alone, in float32 on one thread, if `exact`, unless the spec itself says
+    ``exact=false``. An object must have one of the methods `verbs`.
 
     Raises:
-        RecommenderError: If the spec is unknown or cannot be built; the text names valid ones.
+        RecommenderError: If the spec is unknown or cannot be built; the text names
+            valid ones.
     """
     spec, _ = specs.resources(spec)
     prefix, colon, _ = spec.partition(":")
@@ -92,7 +103,7 @@ def resolve(
     if shown(target) != target:
         raise RecommenderError(
             f"{shown(spec)!r} is not the address of a recommender: it must begin with 'https://' or 'http://' "
-            f"and hold no user name"
+            f"and hold no user name",
         )
     where, colon, name = target.rpartition(":")
     if colon:
@@ -109,25 +120,31 @@ def resolve(
 
 
 def _provided(target: str) -> Callable[[], Any] | None:
-    """What loads the recommender of a name, built-in or of an installed package; None if there is none."""
+    """What loads the recommender of a name, built-in or of an
+    installed package; None if there is none.
+    """
     providers = _providers(target)
     if len(providers) > 1:
         raise RecommenderError(
             f"{target!r} is provided {len(providers)} times: by {' and by '.join(providers)}; "
-            f"uninstall one of them, or name the one you mean as 'package.module:name'"
+            f"uninstall one of them, or name the one you mean as 'package.module:name'",
         )
     return next(iter(providers.values()), None)
 
 
 def _refuse_own_names(target: str, spec: str, openai: str) -> None:
-    """Raise an error for a bare name that means a file or a module of the user, without an object in it."""
+    """Raise an error for a bare name that means a file or a
+    module of the user, without an object in it.
+    """
     if target.endswith(".py"):
-        raise RecommenderError(f"{spec!r} names a file; name an object in it: '{target}:NAME'")
+        raise RecommenderError(
+            f"{spec!r} names a file; name an object in it: '{target}:NAME'",
+        )
     file = Path(f"{target}.py")
     if file.is_file():
         raise RecommenderError(
             f"{target!r} is not a recommender, but there is a file {str(file)!r}; name an object in it: "
-            f"'{file}:NAME'. {openai}"
+            f"'{file}:NAME'. {openai}",
         )
     module, dot, attribute = target.rpartition(".")
     if not dot or not _is_dotted(target):
@@ -135,12 +152,14 @@ def _refuse_own_names(target: str, spec: str, openai: str) -> None:
     if Path(f"{module}.py").is_file() or _is_importable(module.partition(".")[0]):
         raise RecommenderError(
             f"{target!r} is not a recommender; did you mean '{module}:{attribute}', the object {attribute!r} "
-            f"of the module {module!r}? {openai}"
+            f"of the module {module!r}? {openai}",
         )
 
 
 def makes_anew(spec: str) -> bool:
-    """Whether each process makes the recommender of a spec for itself: those of this package and own ones."""
+    """Whether each process makes the recommender of a spec for
+    itself: those of this package and own ones.
+    """
     prefix, colon, _ = spec.partition(":")
     target, _ = specs.split(specs.resources(spec)[0])
     return prefix not in PREFIXES if colon else bool(_providers(target))
@@ -149,7 +168,11 @@ def makes_anew(spec: str) -> bool:
 def describe(recommender: Recommender | TextModel) -> str:
     """The name of a recommender in reports: its `name`, else its module and class."""
     name = getattr(recommender, "name", None)
-    return name if isinstance(name, str) and name else own_objects.qualified_name(recommender)
+    return (
+        name
+        if isinstance(name, str) and name
+        else own_objects.qualified_name(recommender)
+    )
 
 
 def _of_prefix(prefix: str, spec: str, exact: bool) -> Recommender | TextModel:
@@ -169,17 +192,25 @@ def class_at(place: str) -> Any:
 
 
 def _load(
-    where: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str]
+    where: str,
+    name: str,
+    given: Mapping[str, str],
+    spec: str,
+    verbs: Sequence[str],
 ) -> Recommender | TextModel:
     if _is_dotted(name) and PurePath(where).suffix == ".py":
         found = own_objects.in_file(where, name, spec, verbs)
-    elif _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
+    elif (
+        _is_dotted(name)
+        and _is_dotted(where)
+        and _is_importable(where.partition(".")[0])
+    ):
         found = own_objects.in_module(where, name, spec, verbs)
     else:
         raise RecommenderError(
             f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
             f"here or lies in {str(Path.cwd())!r} nor a file {where!r} with the ending .py holds a "
-            f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'."
+            f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'.",
         )
     return own_objects.from_object(found, given, spec, verbs)
 
@@ -213,7 +244,10 @@ def _providers(name: str) -> dict[str, Callable[[], Any]]:
     for point in entry_points(RECOMMENDERS):
         if point.name != name:
             continue
-        providers[f"{owner_of(point)} ({point.value})"] = partial(_load_entry_point, point)
+        providers[f"{owner_of(point)} ({point.value})"] = partial(
+            _load_entry_point,
+            point,
+        )
     return providers
 
 
@@ -224,7 +258,7 @@ def _load_built_in(name: str) -> Any:
         if error.name and error.name.partition(".")[0] in {"torch", "safetensors"}:
             raise MissingExtraError(
                 f"{name!r} is trained with {error.name}, which is not installed; run: "
-                f"pip install 'pytest-recsys-mt[train]'"
+                f"pip install 'pytest-recsys-mt[train]'",
             ) from error
         raise RecommenderError(f"{name!r} cannot be loaded: {error}") from error
 
@@ -233,9 +267,7 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
     try:
         return point.load()
     except (Exception, SystemExit) as error:
-        text = (
-            f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded:"
-        )
+        text = f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded:"
         raise RecommenderError(with_traceback(text, error)) from error
 
 
@@ -243,6 +275,11 @@ def _near(name: str) -> str | None:
     offered = {*NAMES, *(point.name for point in entry_points(RECOMMENDERS))}
     plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
     asked = re.sub(r"[\W_]", "", name).casefold()
-    close = [plain[found] for found in difflib.get_close_matches(asked, plain, n=1, cutoff=NEAR)]
-    begun = [known for known in NAMES if len(name) > 1 and known.startswith(name.casefold())]
+    close = [
+        plain[found]
+        for found in difflib.get_close_matches(asked, plain, n=1, cutoff=NEAR)
+    ]
+    begun = [
+        known for known in NAMES if len(name) > 1 and known.startswith(name.casefold())
+    ]
     return next(iter(close + begun), None)

@@ -1,7 +1,9 @@
-"""Common code of recommenders that score a catalogue: profiles of requests, ranking by score.
+"""Common code of recommenders that score a catalogue: profiles of requests, ranking by
+score.
 
-Equal scores are ordered by training popularity, then by item id. The user's name, the order of a
-history and the other requests of a batch never affect an answer, to the last bit.
+Equal scores are ordered by training popularity, then by item id. The user's name, the
+order of a history and the other requests of a batch never affect an answer, to the last
+bit.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Ints, Sparse, block_rows, largest
+from pytest_recsys_mt.recommenders.ranking import (
+    Floats,
+    Ints,
+    Sparse,
+    block_rows,
+    largest,
+)
 from pytest_recsys_mt.requests import Aspect, Recommendation, Request
 from pytest_recsys_mt.safety.errors import RecommenderError
 
@@ -27,15 +35,17 @@ Weights = Literal["ratings", "binary"]
 """The weight of an interaction: by its rating, or 1."""
 
 LEAST_WEIGHT = 0.1
-"""Weight of a rating at the low anchor. It is above 0, so that a history with only low ratings
-still says what was chosen, and gets an answer."""
+"""Weight of a rating at the low anchor. It is above 0, so that a history with only low
+ratings still says what was chosen, and gets an answer.
+"""
 
 
 def weigh(units: Floats, weights: Weights) -> Floats:
     """Weights of ratings given as shares of their scale, from `LEAST_WEIGHT` to 1.
 
-    Shares are rounded to nine decimals first, so the same rating on another scale has the same
-    weight to the last bit. A rating outside the scale counts as its nearer end.
+    Shares are rounded to nine decimals first, so the same rating on another scale has
+    the same weight to the last bit. A rating outside the scale counts as its nearer
+    end.
     """
     if weights == "binary":
         return np.ones_like(units)
@@ -47,7 +57,10 @@ def weigh(units: Floats, weights: Weights) -> Floats:
 class Catalogue:
     """The items that a recommender knows, as columns, in the order that resolves ties."""
 
-    ids: tuple[str, ...]  # by column: the most popular first, equally popular ones by id
+    ids: tuple[
+        str,
+        ...,
+    ]  # by column: the most popular first, equally popular ones by id
     popularity: Ints  # training interactions by column
 
     @classmethod
@@ -66,21 +79,31 @@ class Catalogue:
         return {item: column for column, item in enumerate(self.ids)}
 
     def interactions(self, dataset: Dataset, weights: Weights) -> Sparse:
-        """Weights of the dataset's interactions: users (sorted by name) in rows, items in columns."""
+        """Weights of the dataset's interactions: users (sorted
+        by name) in rows, items in columns.
+        """
         frame = dataset.interactions
         users, names = frame["user"].factorize(sort=True)
-        # Millions of rows name few items; an item that is missing fails here, not as the last one.
+        # Millions of rows name few items; an item that is missing fails here, not as
+        # the last one.
         codes, items = pd.factorize(frame["item"], use_na_sentinel=False)
         columns = pd.Index(items).map(self.column).to_numpy(dtype=np.int32)[codes]
         scale = dataset.scale
-        units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
-        cells = (users.astype(np.int32), columns)  # products with indices of 64 bits are slower
+        units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (
+            scale.high - scale.low
+        )
+        cells = (
+            users.astype(np.int32),
+            columns,
+        )  # products with indices of 64 bits are slower
         matrix = csr_array((weigh(units, weights), cells), (len(names), len(self)))
         matrix.sort_indices()
         return matrix
 
     def profiles(self, requests: Sequence[Request], weights: Weights) -> Sparse:
-        """Weights of the requests' histories: requests in rows, items in columns, which are sorted."""
+        """Weights of the requests' histories: requests in rows,
+        items in columns, which are sorted.
+        """
         units: list[float] = []
         columns: list[int] = []
         starts = [0]
@@ -105,20 +128,26 @@ class ScoringRecommender(ABC):
     """
 
     key: ClassVar[str]
-    """Name in specs. The registry reads it in the source, as the line ``key: ClassVar[str] = "itemknn"``."""
+    """Name in specs. The registry reads it in the source, as the line ``key:
+    ClassVar[str] = "itemknn"``.
+    """
     deterministic: ClassVar[bool] = True
     reads_text: ClassVar[bool] = False
 
     @property
     def ignores(self) -> tuple[Aspect, ...]:
-        """Ratings, unless it has `weights` that follow them: most models learn from what was chosen."""
+        """Ratings, unless it has `weights` that follow them:
+        most models learn from what was chosen.
+        """
         return () if getattr(self, "weights", "binary") == "ratings" else ("ratings",)
 
     def fit(self, dataset: Dataset, seed: int) -> None:
-        """Learn from the training interactions; `seed` is that of all draws while fitting or answering.
+        """Learn from the training interactions; `seed` is that of all draws while
+        fitting or answering.
 
         Raises:
-            RecommenderError: If a rating is not a finite number; one would spoil all sums it is in.
+            RecommenderError: If a rating is not a finite number; one would spoil all
+                sums it is in.
         """
         frame = dataset.interactions
         wrong = ~np.isfinite(frame["rating"].to_numpy(dtype=np.float64))
@@ -127,7 +156,7 @@ class ScoringRecommender(ABC):
             raise RecommenderError(
                 f"{self.name!r} cannot learn from {int(wrong.sum())} ratings that are not finite numbers; "
                 f"the first is {float(row['rating'])!r}, of user {row['user']!r} for item "
-                f"{row['item']!r}; remove these rows"
+                f"{row['item']!r}; remove these rows",
             )
         self._catalogue = Catalogue.of(dataset)
         self.learn(dataset, seed)
@@ -138,7 +167,9 @@ class ScoringRecommender(ABC):
 
     @abstractmethod
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Scores of shape (requests, items), higher is better, items in the catalogue's columns."""
+        """Scores of shape (requests, items), higher is better,
+        items in the catalogue's columns.
+        """
 
     @property
     def catalogue(self) -> Catalogue:
@@ -147,13 +178,19 @@ class ScoringRecommender(ABC):
             return self._catalogue
         except AttributeError:
             raise RecommenderError(
-                f"{self.name!r} is asked before it is fitted; call fit(dataset, seed) first"
+                f"{self.name!r} is asked before it is fitted; call fit(dataset, seed) first",
             ) from None
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: to mind ratings, if it weighs them, and not their unit."""
-        return ("ratings", "scale") if getattr(self, "weights", "") == "ratings" else ("scale",)
+        """What it promises beside what all do: to mind ratings,
+        if it weighs them, and not their unit.
+        """
+        return (
+            ("ratings", "scale")
+            if getattr(self, "weights", "") == "ratings"
+            else ("scale",)
+        )
 
     @property
     def name(self) -> str:
@@ -166,7 +203,9 @@ class ScoringRecommender(ABC):
         return "?".join(filter(None, [self.key, "&".join(changed)]))
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
-        """The answers to `requests`, in their order; only a block of scores is in memory."""
+        """The answers to `requests`, in their order; only
+        a block of scores is in memory.
+        """
         size = block_rows(len(self.catalogue))
         answers: list[Recommendation] = []
         for start in range(0, len(requests), size):
@@ -175,12 +214,16 @@ class ScoringRecommender(ABC):
 
     def _answer(self, requests: Sequence[Request]) -> list[Recommendation]:
         scores = self._scores(requests)
-        open_ = [row for row, request in enumerate(requests) if request.candidates is None]
+        open_ = [
+            row for row, request in enumerate(requests) if request.candidates is None
+        ]
         unseen = self._rank_unseen(open_, requests, scores)
         return [
             _recommendation(
                 request,
-                unseen[row] if request.candidates is None else self._rank(request, scores[row]),
+                unseen[row]
+                if request.candidates is None
+                else self._rank(request, scores[row]),
             )
             for row, request in enumerate(requests)
         ]
@@ -193,12 +236,20 @@ class ScoringRecommender(ABC):
         offered = {item.id for item in request.candidates or ()}
         # Not `offered - column.keys()`, which iterates over the catalogue.
         unknown = sorted(item for item in offered if item not in column)
-        known = np.array(sorted(column[item] for item in offered if item in column), dtype=np.int64)
+        known = np.array(
+            sorted(column[item] for item in offered if item in column),
+            dtype=np.int64,
+        )
         best = known[np.argsort(-scores[known], kind="stable")]
-        return ([self.catalogue.ids[item] for item in best[: request.k]] + unknown)[: request.k]
+        return ([self.catalogue.ids[item] for item in best[: request.k]] + unknown)[
+            : request.k
+        ]
 
     def _rank_unseen(
-        self, rows: list[int], requests: Sequence[Request], scores: Floats
+        self,
+        rows: list[int],
+        requests: Sequence[Request],
+        scores: Floats,
     ) -> dict[int, list[str]]:
         if not rows:
             return {}

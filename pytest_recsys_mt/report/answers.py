@@ -1,4 +1,6 @@
-"""The file of answers to multiple-choice questions beside a record, which would be slow to read with them."""
+"""The file of answers to multiple-choice questions beside a
+record, which would be slow to read with them.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,27 +22,41 @@ NEEDED = ("question", "digest", "kind", "options", "right", "chosen", "raw", "mo
 
 
 def beside(record: Path) -> Path:
-    """The file of the answers of a record: ``record.answers.jsonl`` for ``record.json``."""
+    """The file of the answers of a record:
+    ``record.answers.jsonl`` for ``record.json``.
+    """
     return record.with_suffix(".answers.jsonl")
 
 
 def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The answers in ``details["answers"]`` of rows, which lose them but for `LISTED` wrong ones and their number."""
+    """The answers in ``details["answers"]`` of rows, which lose them but for `LISTED`
+    wrong ones and their number.
+    """
     found = []
     for row in rows:
         own = row["details"].pop("answers", None) or ()
-        found += [{"model": row["model"], "test": row["nodeid"], **answer} for answer in own]
+        found += [
+            {"model": row["model"], "test": row["nodeid"], **answer} for answer in own
+        ]
         wrong = [answer for answer in own if answer["chosen"] != answer["right"]]
         if wrong:
             row["details"]["wrong"] = {
                 "number": len(wrong),
-                "answers": [{name: each[name] for name in _SHOWN} for each in wrong[:LISTED]],
+                "answers": [
+                    {name: each[name] for name in _SHOWN} for each in wrong[:LISTED]
+                ],
             }
     return found
 
 
-def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:
-    """Write the answers beside a record that is a file; without any, remove those of an earlier run."""
+def write_answers(
+    record: Path,
+    about: Facts,
+    answers: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write the answers beside a record that is a file;
+    without any, remove those of an earlier run.
+    """
     if not is_replaced(record):
         return  # a device or a pipe has nothing beside it
     path = beside(record)
@@ -71,7 +87,7 @@ def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         why = getattr(error, "strerror", None) or "it is not text"
         raise DataError(
             f"{str(path)!r}, the answers of {str(record)!r}, cannot be read: {why}; a run of suites/lrworld with "
-            f"--recsys-json={record} writes both"
+            f"--recsys-json={record} writes both",
         ) from error
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
@@ -82,13 +98,19 @@ def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         if not isinstance(row, dict) or not (
             row.get("schema") == SCHEMA if number == 1 else _is_answer(row)
         ):
-            what = f"the first line of a file of answers ({SCHEMA})" if number == 1 else "an answer"
+            what = (
+                f"the first line of a file of answers ({SCHEMA})"
+                if number == 1
+                else "an answer"
+            )
             raise DataError(
-                f"{path}:{number}: not {what}; write the record anew with --recsys-json"
+                f"{path}:{number}: not {what}; write the record anew with --recsys-json",
             )
         found.append(row)
     if len(found) < 2:
-        raise DataError(f"{str(path)!r} has no answers; write the record anew with --recsys-json")
+        raise DataError(
+            f"{str(path)!r} has no answers; write the record anew with --recsys-json",
+        )
     return found[0], found[1:]
 
 
@@ -96,7 +118,14 @@ def _is_answer(row: Mapping[str, Any]) -> bool:
     if any(name not in row for name in NEEDED) or not isinstance(row["options"], list):
         return False
     places = range(len(row["options"]))
-    texts = (row["question"], row["digest"], row["kind"], row["model"], row["raw"], *row["options"])
+    texts = (
+        row["question"],
+        row["digest"],
+        row["kind"],
+        row["model"],
+        row["raw"],
+        *row["options"],
+    )
     return (
         all(isinstance(each, str) for each in texts)
         and row["right"] in places

@@ -1,4 +1,6 @@
-"""The command `recsys-mt answers`: the wrong answers of one model, or two models question by question."""
+"""The command `recsys-mt answers`: the wrong answers of one
+model, or two models question by question.
+"""
 
 import textwrap
 from collections import Counter
@@ -32,7 +34,8 @@ class _Shown:
 
     Attributes:
         answer: An answer that holds the question and its options.
-        choices: The answers whose choice is marked among the options, by the name in the mark.
+        choices: The answers whose choice is marked among the options, by the name in
+            the mark.
         texts: The answers whose text is printed, by the name before it.
     """
 
@@ -53,7 +56,8 @@ class _Side:
 
 
 def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str]:
-    """The lines that the command prints, of one record with one or two models, or of two with one each.
+    """The lines that the command prints, of one record with one or two models, or of
+    two with one each.
 
     Args:
         records: The records; their answers stand in files beside them.
@@ -61,7 +65,8 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
         limit: Most questions that are shown; 0 for all.
 
     Raises:
-        DataError: If answers cannot be read, if there are not one or two models, or if two have no question in common.
+        DataError: If answers cannot be read, if there are not one or two models, or if
+            two have no question in common.
     """
     sides = _sides(records, kind)
     if len(sides) == 1:
@@ -72,30 +77,39 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
         names = ", ".join(one_line(side.name) for side in sides)
         raise DataError(
             f"the records hold the answers of {len(sides)} models ({names}), and one or two are compared; give "
-            f"records of one or two, or see recsys-mt leaderboard"
+            f"records of one or two, or see recsys-mt leaderboard",
         )
 
 
 def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
-    """The models whose answers stand beside the records; a model in two records counts as two."""
+    """The models whose answers stand beside the records; a
+    model in two records counts as two.
+    """
     sides: list[_Side] = []
     kinds_asked: set[str] = set()
     for record in records:
         head, answers = read_answers(record)
         data = str(head.get("data"))
         kinds_asked.update(answer["kind"] for answer in answers)
-        for model, answers_of_model in grouped(answers, lambda answer: answer["model"]).items():
+        for model, answers_of_model in grouped(
+            answers,
+            lambda answer: answer["model"],
+        ).items():
             by_question = _by_question(answers_of_model, kind)
             if by_question:
                 sides.append(_Side(model, data, record, by_question, name=model))
     if not sides:
         listed = one_line(", ".join(sorted(kinds_asked)))
-        raise DataError(f"no question of the kind {kind!r} was asked; the kinds asked: {listed}")
+        raise DataError(
+            f"no question of the kind {kind!r} was asked; the kinds asked: {listed}",
+        )
     return _told_apart(sides)
 
 
 def _by_question(answers: Sequence[Answer], kind: str) -> dict[Key, Answer]:
-    """The answers to the questions of a kind, or to all if it is empty, by their question."""
+    """The answers to the questions of a kind, or to all
+    if it is empty, by their question.
+    """
     by_question = {}
     for answer in answers:
         if kind in ("", answer["kind"]):
@@ -105,7 +119,9 @@ def _by_question(answers: Sequence[Answer], kind: str) -> dict[Key, Answer]:
 
 
 def _told_apart(sides: Sequence[_Side]) -> list[_Side]:
-    """The sides with a name of their own: two versions of one model are told apart by their records."""
+    """The sides with a name of their own: two versions of one
+    model are told apart by their records.
+    """
     count_of_model = Counter(side.model for side in sides)
     named = []
     for side in sides:
@@ -120,10 +136,15 @@ def _wrong(side: _Side, limit: int) -> Iterator[str]:
     answers = list(side.answers.values())
     wrong = [answer for answer in answers if not _is_right(answer)]
     right = len(answers) - len(wrong)
-    yield from _wrapped(f"{side.name} on {side.data}: {right} of {len(answers)} answers are right.")
+    yield from _wrapped(
+        f"{side.name} on {side.data}: {right} of {len(answers)} answers are right.",
+    )
     yield ""
     yield f"{'kind':<20}{'questions':>10}{'right':>8}{'unread':>8}{'accuracy':>10}"
-    for kind, answers_of_kind in grouped(answers, lambda answer: str(answer["kind"])).items():
+    for kind, answers_of_kind in grouped(
+        answers,
+        lambda answer: str(answer["kind"]),
+    ).items():
         count = len(answers_of_kind)
         hits = sum(_is_right(answer) for answer in answers_of_kind)
         unread = sum(not _is_read(answer) for answer in answers_of_kind)
@@ -134,19 +155,21 @@ def _wrong(side: _Side, limit: int) -> Iterator[str]:
 
 
 def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
-    """Two models by kind with tests of their difference, and the questions that one alone got right."""
+    """Two models by kind with tests of their difference, and
+    the questions that one alone got right.
+    """
     common = [key for key in one.answers if key in other.answers]
     if not common:
         raise DataError(
             f"{one_line(one.name)} and {one_line(other.name)} have no question in common: they were asked on "
-            f"{one_line(one.data)} and {one_line(other.data)}, with other seeds, settings or files; ask both the same"
+            f"{one_line(one.data)} and {one_line(other.data)}, with other seeds, settings or files; ask both the same",
         )
     yield from _wrapped(f"a: {one.name}")
     yield from _wrapped(f"b: {other.name}")
     if len(common) < max(len(one.answers), len(other.answers)):
         yield from _wrapped(
             f"Only {len(common)} questions were asked of both: a answered {len(one.answers)}, b "
-            f"{len(other.answers)}. The others are left out."
+            f"{len(other.answers)}. The others are left out.",
         )
     yield ""
     yield from _table(one, other, common)
@@ -154,7 +177,7 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
     yield from _wrapped(
         "only a, only b: questions that one alone answered rightly, of those read of both. p: McNemar's exact test of "
         "these, both ways; Holm: corrected over the kinds. An answer in which no option was read is wrong in a and b, and "
-        "counts for the one behind in p."
+        "counts for the one behind in p.",
     )
     differing = []
     for key in common:
@@ -167,7 +190,9 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
 
 
 def _table(one: _Side, other: _Side, keys: Sequence[Key]) -> Iterator[str]:
-    """A line for each kind of question: the accuracies of both models, and how sure their difference is."""
+    """A line for each kind of question: the accuracies of both
+    models, and how sure their difference is.
+    """
     counted_kinds = []
     for kind, keys_of_kind in grouped(keys, lambda key: key[0]).items():
         pairs = [(one.answers[key], other.answers[key]) for key in keys_of_kind]
@@ -179,7 +204,9 @@ def _table(one: _Side, other: _Side, keys: Sequence[Key]) -> Iterator[str]:
 
 
 class _Counted(NamedTuple):
-    """One kind of question: its cells before the p-value, and the p-value of McNemar's test."""
+    """One kind of question: its cells before the p-value,
+    and the p-value of McNemar's test.
+    """
 
     cells: str
     p: float
@@ -198,20 +225,21 @@ def _counted(kind: str, pairs: Sequence[tuple[Answer, Answer]]) -> _Counted:
     read = [(a, b) for a, b in pairs if _is_read(a) and _is_read(b)]
     only_a = sum(_is_right(a) and not _is_right(b) for a, b in read)
     only_b = sum(_is_right(b) and not _is_right(a) for a, b in read)
-    # Unread answers could be of either: to be safe, they count for the one behind, at most until both are level.
+    # Unread answers could be of either: to be safe, they count for the one behind, at
+    # most until both are level.
     unread = count - len(read)
     behind, ahead = sorted((only_a, only_b))
     level = min(ahead, behind + unread)
-    cells = (
-        f"{one_line(kind):<18}{count:>9}{accuracy_a:>7.3f}{accuracy_b:>7.3f}{only_a:>8}{only_b:>8}"
-    )
+    cells = f"{one_line(kind):<18}{count:>9}{accuracy_a:>7.3f}{accuracy_b:>7.3f}{only_a:>8}{only_b:>8}"
     return _Counted(cells, mcnemar(ahead, level))
 
 
 def mcnemar(one: int, other: int) -> float:
-    """The p-value of McNemar's exact test, both ways, of two numbers of discordant pairs.
+    """The p-value of McNemar's exact test, both ways, of two numbers of discordant
+    pairs.
 
-    McNemar (1947, Psychometrika 12, 153-157): under no difference each pair falls either way with probability one half.
+    McNemar (1947, Psychometrika 12, 153-157): under no difference each pair falls
+    either way with probability one half.
     """
     from scipy.stats import binomtest
 
@@ -266,4 +294,9 @@ def _wrapped(text: str, indent: int = 0) -> list[str]:
     """A text in lines that fit, the first with the spaces that it begins with."""
     lead = text[: len(text) - len(text.lstrip())]
     following = " " * indent
-    return textwrap.wrap(one_line(text), WIDTH, initial_indent=lead, subsequent_indent=following)
+    return textwrap.wrap(
+        one_line(text),
+        WIDTH,
+        initial_indent=lead,
+        subsequent_indent=following,
+    )

@@ -1,4 +1,6 @@
-"""Both answers of an example beside each other, and what a text model wrote, in lines of a terminal."""
+"""Both answers of an example beside each other, and what a
+text model wrote, in lines of a terminal.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +31,12 @@ class Answer:
     seen: Collection[int] = ()
 
 
-def answer_of(titles: Sequence[str], kinds: Sequence[str] | None, *, seen: bool) -> Answer:
+def answer_of(
+    titles: Sequence[str],
+    kinds: Sequence[str] | None,
+    *,
+    seen: bool,
+) -> Answer:
     """An answer to be shown.
 
     Args:
@@ -62,7 +69,9 @@ def _one_answer(answer: Answer) -> Iterator[str]:
 
 
 def _two_answers(source: Answer, followup: Answer) -> Iterator[str]:
-    """Two answers as a numbered list, with where each item of the second stood in the first."""
+    """Two answers as a numbered list, with where each item
+    of the second stood in the first.
+    """
     source_titles = _shown(source.titles)
     followup_titles = _shown(followup.titles)
     yield _beside("", "source", "follow-up", "")
@@ -106,12 +115,14 @@ def _shown(titles: Sequence[str]) -> tuple[str, ...]:
 
 
 def lines_written(
-    source: Mapping[str, Any] | None, followup: Mapping[str, Any] | None
+    source: Mapping[str, Any] | None,
+    followup: Mapping[str, Any] | None,
 ) -> Iterator[str]:
     """What a text model wrote on each side, in few lines.
 
     Args:
-        source: The request of the source with its answer, as `report.asked` has it; None if it is not known.
+        source: The request of the source with its answer, as `report.asked` has it;
+            None if it is not known.
         followup: The same of the follow-up.
     """
     for name, side in (("source", source), ("follow-up", followup)):

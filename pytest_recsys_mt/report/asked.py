@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample
 
 MOST_CHARACTERS = 20_000
-"""Longest text of a model or a prompt that the record keeps; a model may write without end."""
+"""Longest text of a model or a prompt that the record
+keeps; a model may write without end.
+"""
 
 MOST_OF_A_FACT = 100
 """Longest value of an attribute; it may be an image."""
@@ -26,7 +28,9 @@ Differing = Mapping[str, frozenset[str]]
 
 
 def asked_of(example: Example) -> dict[str, object]:
-    """Both sides of an example: the keys ``source`` and ``followup``, None for a side it lacks."""
+    """Both sides of an example: the keys ``source`` and
+    ``followup``, None for a side it lacks.
+    """
     source = example.source_asked
     followup = example.followup_asked
     return asked(
@@ -42,11 +46,19 @@ def plain_requests(source: Request, followup: Request) -> tuple[dict[str, object
     return _request(source, differing), _request(followup, differing)
 
 
-def asked(source: Request | None, followup: Request | None, example: Example) -> dict[str, object]:
+def asked(
+    source: Request | None,
+    followup: Request | None,
+    example: Example,
+) -> dict[str, object]:
     """Like `asked_of`, for requests that may lack an answer in `example`."""
     differing = _differing(source, followup)
     answer = _answer(example.source, example.source_kinds, example.source_asked)
-    other_answer = _answer(example.followup, example.followup_kinds, example.followup_asked)
+    other_answer = _answer(
+        example.followup,
+        example.followup_kinds,
+        example.followup_asked,
+    )
     sides: dict[str, object] = {"source": None, "followup": None}
     if source is not None:
         sides["source"] = _request(source, differing) | answer
@@ -124,7 +136,9 @@ def _facts(attributes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _differing(source: Request | None, followup: Request | None) -> Differing:
-    """The attributes that items in both requests have different values of; an item without any is left out."""
+    """The attributes that items in both requests have different values of; an item
+    without any is left out.
+    """
     if source is None or followup is None:
         return {}
     source_items = _items(source)
@@ -142,14 +156,22 @@ def _differing(source: Request | None, followup: Request | None) -> Differing:
 
 
 def _items(request: Request) -> dict[str, Item]:
-    """The items of a request by their ids; of one both rated and offered, that which is offered."""
+    """The items of a request by their ids; of one both rated
+    and offered, that which is offered.
+    """
     items = {rating.item.id: rating.item for rating in request.history}
     items.update((item.id, item) for item in request.candidates or ())
     return items
 
 
-def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) -> dict[str, object]:
-    """What was answered to a request, and of a text model the prompt and the text of the answer."""
+def _answer(
+    titles: Sequence[str],
+    kinds: Sequence[str],
+    shown: Shown | None,
+) -> dict[str, object]:
+    """What was answered to a request, and of a text model
+    the prompt and the text of the answer.
+    """
     plain: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
     if shown is None:
         return plain
@@ -174,7 +196,9 @@ def _message(message: Message) -> dict[str, object]:
     """A message of a prompt; of an image, the start of its digest."""
     plain: dict[str, object] = {"role": message.role, "content": _cut(message.content)}
     if message.images:
-        digests = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
+        digests = [
+            hashlib.sha256(image.encode()).hexdigest() for image in message.images
+        ]
         plain["images"] = [digest[:8] for digest in digests]
     return plain
 

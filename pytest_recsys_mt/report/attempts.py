@@ -1,6 +1,8 @@
-"""Which of a test's reports count, those of its last attempt, and whether a run completed all its tests.
+"""Which of a test's reports count, those of its last attempt, and whether a run
+completed all its tests.
 
-pytest reports a phase each, and more if a plugin runs the test again, a part is a subtest, or its worker dies.
+pytest reports a phase each, and more if a plugin runs the test again, a part is a
+subtest, or its worker dies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,10 +41,13 @@ class Attempt:
         if report.when == "call" or report.skipped:
             self.ended = True
         if hasattr(report, "recsys_mt"):
-            # A subtest carries the verdicts before it; its parent test carries all verdicts.
+            # A subtest carries the verdicts before it; its parent test carries all
+            # verdicts.
             self.rows = report.recsys_mt["rows"]
             for row in self.rows:
-                row["outcome"] = outcome_of(report)  # failed subtests fail their test later
+                row["outcome"] = outcome_of(
+                    report,
+                )  # failed subtests fail their test later
         self.closed = report.when in ("teardown", CRASHED)
 
 
@@ -56,11 +61,15 @@ class Result:
     def counted(self) -> Attempt | None:
         """The last attempt that was not repeated.
 
-        If there are several without a plugin's request, a failed one, because pytest fails for it.
-        None if the last repetition never came.
+        If there are several without a plugin's request, a failed one, because pytest
+        fails for it. None if the last repetition never came.
         """
         final = [attempt for attempt in self.attempts if not attempt.repeated]
-        return max(reversed(final), key=lambda attempt: bool(attempt.failed), default=None)
+        return max(
+            reversed(final),
+            key=lambda attempt: bool(attempt.failed),
+            default=None,
+        )
 
     @property
     def rows(self) -> list[Row]:
@@ -103,12 +112,17 @@ NAMED = 3
 def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
     """Why a run as a whole is partial, one sentence each; empty for a complete run.
 
-    A run of selected tests (``-k``) is complete: a comparison sees which tests it lacks.
+    A run of selected tests (``-k``) is complete: a comparison sees which tests it
+    lacks.
     """
     found = []
     stopped = session.shouldfail or session.shouldstop
     if stopped:
-        found.append(f"it was stopped: {stopped}" if isinstance(stopped, str) else "it was stopped")
+        found.append(
+            f"it was stopped: {stopped}"
+            if isinstance(stopped, str)
+            else "it was stopped",
+        )
     elif session.exitstatus in (
         pytest.ExitCode.INTERRUPTED,
         pytest.ExitCode.INTERNAL_ERROR,
@@ -121,9 +135,11 @@ def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
 
 
 def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
-    """The tests that should have given a verdict but have no row, one sentence per fault.
+    """The tests that should have given a verdict but have no row, one sentence per
+    fault.
 
-    A skipped test has a row. A test that passed without a verdict asked and judged by itself.
+    A skipped test has a row. A test that passed without a verdict asked and judged by
+    itself.
     """
     fault_of = lambda name: _fault(results.get(name, Result()).counted)
     found = grouped(dict.fromkeys(collected), fault_of)
@@ -138,7 +154,11 @@ def _fault(attempt: Attempt | None) -> str:
     if any(row["outcome"] == "failed" for row in attempt.rows):
         return ""
     if attempt.failed:
-        return f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
+        return (
+            f"failed in {attempt.failed[0]}"
+            if attempt.rows
+            else "failed without a verdict"
+        )
     return "" if attempt.ended else "gave no result"
 
 

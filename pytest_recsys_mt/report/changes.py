@@ -1,9 +1,19 @@
-"""What differs between a request and its follow-up, as `report.asked` has them: a diff of each part."""
+"""What differs between a request and its follow-up, as
+`report.asked` has them: a diff of each part.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_recsys_mt.report.diffs import Entry, Hunk, Line, folded, is_change, list_diff, text_diff
+from pytest_recsys_mt.report.diffs import (
+    Entry,
+    Hunk,
+    Line,
+    folded,
+    is_change,
+    list_diff,
+    text_diff,
+)
 from pytest_recsys_mt.requests.nouns import plural
 
 SAME = "the same request on both sides"
@@ -29,13 +39,15 @@ def changes(
 ) -> list[Change]:
     """The parts of a request that differ, in the order of `report.asked`.
 
-    An item that only changed its place has one line, marked "+", which says from where it moved.
+    An item that only changed its place has one line, marked "+", which says from where
+    it moved.
 
     Args:
         source: The request.
         followup: The changed request.
         most: How many changes of each part are shown; None for all.
-        around: How many unchanged lines are shown before and after each change; None for all.
+        around: How many unchanged lines are shown before and after each change; None
+            for all.
     """
     found = []
     for part, hunks in _parts(source, followup):
@@ -45,7 +57,8 @@ def changes(
 
 
 def _parts(
-    source: Mapping[str, Any], followup: Mapping[str, Any]
+    source: Mapping[str, Any],
+    followup: Mapping[str, Any],
 ) -> Iterator[tuple[str, list[Hunk]]]:
     """The diff of each part of a request, in the order in which they are shown."""
 
@@ -55,21 +68,31 @@ def _parts(
         new = [(text, text) for text in lines_of(followup.get(part))]
         return list_diff(old, new)
 
-    # If one side has the whole catalogue to choose from, the items of the other are only counted.
+    # If one side has the whole catalogue to choose from, the items of the other are
+    # only counted.
     is_open = source.get("candidates") is None or followup.get("candidates") is None
     yield "user", plain(_some, "user")
     yield "history", _history_diff(source, followup)
     yield "scale", plain(_scale, "scale")
-    yield "candidates", list_diff(_offered(source, is_open), _offered(followup, is_open))
+    yield (
+        "candidates",
+        list_diff(_offered(source, is_open), _offered(followup, is_open)),
+    )
     yield "seen", plain(_listed, "seen")
     yield "k", plain(_some, "k")
     yield (
         "instruction",
-        text_diff(_lines(source.get("instruction")), _lines(followup.get("instruction"))),
+        text_diff(
+            _lines(source.get("instruction")),
+            _lines(followup.get("instruction")),
+        ),
     )
     yield "edits", plain(_listed, "edits")
     yield "attributes", plain(_facts, "attributes")
-    yield "prompt", text_diff(_messages(source.get("prompt")), _messages(followup.get("prompt")))
+    yield (
+        "prompt",
+        text_diff(_messages(source.get("prompt")), _messages(followup.get("prompt"))),
+    )
 
 
 def _history_diff(source: Mapping[str, Any], followup: Mapping[str, Any]) -> list[Hunk]:
@@ -115,7 +138,9 @@ def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
 
 
 def _rated(side: Mapping[str, Any], *, with_times: bool) -> list[Entry]:
-    """The entries of a history: each item with its rating, and with the time of the rating if wanted."""
+    """The entries of a history: each item with its rating, and
+    with the time of the rating if wanted.
+    """
     entries: list[Entry] = []
     for rated in side.get("history") or []:
         text = f"{_title(rated)}: {float(rated['rating']):.10g}"
@@ -135,7 +160,9 @@ def _title(item: Mapping[str, Any]) -> str:
 
 
 def _offered(side: Mapping[str, Any], is_open: bool) -> list[Entry]:
-    """The entries of the candidates; one line for all of them if the question `is_open` on a side."""
+    """The entries of the candidates; one line for all of them
+    if the question `is_open` on a side.
+    """
     candidates = side.get("candidates")
     if candidates is None:
         return [(None, the_catalogue(side))]
@@ -151,7 +178,9 @@ def called(side: Mapping[str, Any], count: int = 2) -> str:
 
 
 def the_catalogue(side: Mapping[str, Any]) -> str:
-    """What an open question lets a recommender choose from, except what its history shows."""
+    """What an open question lets a recommender choose
+    from, except what its history shows.
+    """
     seen = len(side.get("seen") or ())
     if not seen:
         return "the whole catalogue"

@@ -1,4 +1,6 @@
-"""The command `recsys-mt comment`: the run as one comment on its pull request, which later runs change."""
+"""The command `recsys-mt comment`: the run as one comment on
+its pull request, which later runs change.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ READS_ONLY = (
 
 @dataclass(frozen=True)
 class PullRequest:
-    """Where a comment goes, as the environment of a job says it, and the last line of the comment."""
+    """Where a comment goes, as the environment of a job says
+    it, and the last line of the comment.
+    """
 
     address: str
     number: int
@@ -46,9 +50,11 @@ class UnwrittenError(Exception):
 
 
 def comment(record: Path, name: str, baseline: str = "") -> None:
-    """Write the comment of this name, or say why there is none: on standard output and in the job's summary.
+    """Write the comment of this name, or say why there is none: on standard output and
+    in the job's summary.
 
-    With a `baseline`, a file or what a kept run is called, it says what became worse since, and on whom.
+    With a `baseline`, a file or what a kept run is called, it says what became worse
+    since, and on whom.
 
     Raises:
         DataError: If the file is no record.
@@ -60,7 +66,7 @@ def comment(record: Path, name: str, baseline: str = "") -> None:
     mark = f"<!-- recsys-mt {name} -->"
     try:
         print(
-            f"recsys-mt: {put(pull_request, mark, text_of(record, mark, pull_request, baseline))}"
+            f"recsys-mt: {put(pull_request, mark, text_of(record, mark, pull_request, baseline))}",
         )
     except UnwrittenError as error:
         said = f"no comment on the pull request: {error}"
@@ -73,7 +79,9 @@ def comment(record: Path, name: str, baseline: str = "") -> None:
 def pull_request_of(environment: Mapping[str, str]) -> PullRequest | None:
     """The pull request of a job; None for a job that runs for anything else."""
     try:
-        event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+        event = json.loads(
+            Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"),
+        )
         number = int(event["pull_request"]["number"])
         commit = one_line(str(event["pull_request"]["head"]["sha"]))[:12]
         repository = environment["GITHUB_REPOSITORY"]
@@ -89,8 +97,14 @@ def pull_request_of(environment: Mapping[str, str]) -> PullRequest | None:
     )
 
 
-def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = "") -> str:
-    """The text of the comment: what the summary of the job says, or that the run left no record.
+def text_of(
+    record: Path,
+    mark: str,
+    pull_request: PullRequest,
+    baseline: str = "",
+) -> str:
+    """The text of the comment: what the summary of the job says, or that the run left
+    no record.
 
     Raises:
         DataError: If the file is no record.
@@ -105,13 +119,11 @@ def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = 
             said = markdown(cast("Document", clean(read_record(record))))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(
-                f"{str(record)!r} is no record as --recsys-json writes it: {type(error).__name__}: {error}"
+                f"{str(record)!r} is no record as --recsys-json writes it: {type(error).__name__}: {error}",
             ) from error
         said += _since(baseline, record) if baseline else ""
     else:
-        said = (
-            "## recsys-mt: no result\n\nThe run ended before it wrote a record; its log says why.\n"
-        )
+        said = "## recsys-mt: no result\n\nThe run ended before it wrote a record; its log says why.\n"
     if len(said) > MOST:
         kept = said[:MOST].rpartition("\n")[0]
         ends = "".join(
@@ -156,18 +168,30 @@ def put(pull_request: PullRequest, mark: str, text: str) -> str:
     with httpx2.Client(headers=headers, timeout=PATIENCE) as client:
         issues = f"{pull_request.address}/issues"
         own = f"{issues}/{pull_request.number}/comments"
-        found = next((each for each in _comments(client, own) if _is_ours(each, mark)), None)
+        found = next(
+            (each for each in _comments(client, own) if _is_ours(each, mark)),
+            None,
+        )
         if found is None:
             written = _ask(client, "POST", own, {"body": text})
         else:
-            written = _ask(client, "PATCH", f"{issues}/comments/{found['id']}", {"body": text})
+            written = _ask(
+                client,
+                "PATCH",
+                f"{issues}/comments/{found['id']}",
+                {"body": text},
+            )
     return f"{'wrote' if found is None else 'changed'} the comment {written.get('html_url', '')}"
 
 
 def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
-    """Whether a job wrote it: whoever could plant the mark in a comment of theirs could change the text later."""
+    """Whether a job wrote it: whoever could plant the mark in a
+    comment of theirs could change the text later.
+    """
     author = comment.get("user") or {}
-    return author.get("type") == "Bot" and str(comment.get("body", "")).startswith(f"{mark}\n")
+    return author.get("type") == "Bot" and str(comment.get("body", "")).startswith(
+        f"{mark}\n",
+    )
 
 
 def _comments(client: httpx2.Client, address: str) -> Iterator[Mapping[str, Any]]:
@@ -186,9 +210,11 @@ def _ask(client: httpx2.Client, method: str, address: str, data: Any = None) -> 
         if answer.status_code in (401, 403, 404):
             raise UnwrittenError(f"{READS_ONLY} (HTTP {answer.status_code})")
         if not answer.is_success:
-            raise UnwrittenError(f"{method} {address} was answered with HTTP {answer.status_code}")
+            raise UnwrittenError(
+                f"{method} {address} was answered with HTTP {answer.status_code}",
+            )
         return answer.json()
     except (httpx2.HTTPError, ValueError) as error:
         raise UnwrittenError(
-            f"{method} {address} was not answered: {type(error).__name__}"
+            f"{method} {address} was not answered: {type(error).__name__}",
         ) from error

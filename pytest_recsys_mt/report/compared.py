@@ -13,8 +13,18 @@ from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.safety.sanitize import one_line
 
-APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
-CHANGES = ("regressed", "suspicious", "inconclusive", "improved", "unchanged", "ungated")
+APPLIES_NOT = re.compile(
+    r"^not-applicable (in this run|in the baseline): .*",
+    re.DOTALL,
+)
+CHANGES = (
+    "regressed",
+    "suspicious",
+    "inconclusive",
+    "improved",
+    "unchanged",
+    "ungated",
+)
 LOUD = ("regressed", "suspicious")
 """The changes that are written in capitals."""
 COLOURS: dict[str, dict[str, bool]] = {
@@ -33,7 +43,9 @@ COLUMNS = columns_of("name", "change", "worse by [bounds]", "margin", "users")
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
     """Write every changed verdict, and the number of unchanged ones."""
     where = comparison["baseline"] or "this run"
-    title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
+    title = (
+        f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
+    )
     reporter.write_sep("=", shorten(one_line(title), 74))
     if not comparison["baseline"]:
         say(reporter, ONE_RUN, "  ")
@@ -47,8 +59,10 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         say(reporter, comparison["bounds"], "  ")
     counts = comparison["counts"]
     reporter.write_line(
-        ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts.get(change))
-        or "nothing to compare"
+        ", ".join(
+            f"{counts[change]} {change}" for change in CHANGES if counts.get(change)
+        )
+        or "nothing to compare",
     )
     lists = in_words(comparison.get("lists"))
     if lists:

@@ -10,8 +10,9 @@ from itertools import groupby
 from typing import Literal
 
 Mark = Literal[" ", "-", "+", "…"]
-"""Like the first column of a diff: both sides have the line, only the request, only the follow-up;
-"…" stands for lines that are left out, and its text says how many."""
+"""Like the first column of a diff: both sides have the line, only the request, only the
+follow-up; "…" stands for lines that are left out, and its text says how many.
+"""
 
 Line = tuple[Mark, str]
 
@@ -28,10 +29,14 @@ MANY_WORDS = 1000
 """In a line of more words, frequent ones are not compared: that would take too long."""
 
 LONG = 68
-"""A line of text with more characters is shown only around its changes, if it changes a little."""
+"""A line of text with more characters is shown only
+around its changes, if it changes a little.
+"""
 
 ALIKE = 0.5
-"""Two lines are one line that changed if they share at least this proportion of their characters."""
+"""Two lines are one line that changed if they share at
+least this proportion of their characters.
+"""
 
 WORDS = 3
 """Unchanged words shown before and after a change within a long line."""
@@ -46,8 +51,9 @@ _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 def list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
     """The diff of two lists, in the order of the new one.
 
-    An entry that only changed its place has one line, marked "+", which says from where it moved. Entries are the same
-    if they are equal in their first part and as often repeated; they may still be written in another way.
+    An entry that only changed its place has one line, marked "+", which says from where
+    it moved. Entries are the same if they are equal in their first part and as often
+    repeated; they may still be written in another way.
     """
     hunks: list[Hunk] = []
     if len(old) > 1 and old != new and Counter(old) == Counter(new):
@@ -57,7 +63,8 @@ def list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
     old_keys = list(old_places)
     new_keys = list(new_places)
     old_start = new_start = 0
-    # Between two entries that kept their order lie those that were removed, added or moved.
+    # Between two entries that kept their order lie those that were removed, added or
+    # moved.
     for old_end, new_end in [*_in_order(old_places, new_places), (len(old), len(new))]:
         for place in range(old_start, old_end):
             if old_keys[place] not in new_places:
@@ -73,9 +80,14 @@ def list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
 
 
 def _added_or_moved(
-    old: Sequence[Entry], new: Sequence[Entry], old_place: int | None, new_place: int
+    old: Sequence[Entry],
+    new: Sequence[Entry],
+    old_place: int | None,
+    new_place: int,
 ) -> Hunk:
-    """The lines of an entry of the new list that the old one lacks, or has at another place."""
+    """The lines of an entry of the new list that the old
+    one lacks, or has at another place.
+    """
     new_text = new[new_place][1]
     if old_place is None:
         return _one_line("+", new_text)
@@ -94,11 +106,15 @@ def _in_place(old_text: str, new_text: str) -> Hunk:
 
 
 def _distinct(text: str, other: str) -> str:
-    """A text as it is; with escapes for what is not ASCII if another text that differs from it looks the same.
+    """A text as it is; with escapes for what is not ASCII if another text that differs
+    from it looks the same.
 
     Composed and decomposed letters do: ``é`` may be one character or two.
     """
-    looks_the_same = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other)
+    looks_the_same = unicodedata.normalize("NFC", text) == unicodedata.normalize(
+        "NFC",
+        other,
+    )
     if text != other and looks_the_same:
         return text.encode("ascii", "backslashreplace").decode()
     return text
@@ -119,18 +135,25 @@ def _numbered(entries: Sequence[Entry]) -> dict[Numbered, int]:
 
 
 def _in_order(
-    old_places: Mapping[Numbered, int], new_places: Mapping[Numbered, int]
+    old_places: Mapping[Numbered, int],
+    new_places: Mapping[Numbered, int],
 ) -> list[tuple[int, int]]:
-    """The old and new places of most entries that stand in the same order in both lists.
+    """The old and new places of most entries that stand in the same order in both
+    lists.
 
-    This is the longest increasing subsequence of the old places, found by patience sorting.
+    This is the longest increasing subsequence of the old places, found by patience
+    sorting.
     """
-    common = [(old_places[key], new) for key, new in new_places.items() if key in old_places]
+    common = [
+        (old_places[key], new) for key, new in new_places.items() if key in old_places
+    ]
     smallest_ends: list[
         int
     ] = []  # by length, the smallest old place that such a sequence ends with
     last_indices: list[int] = []  # its index in `common`
-    predecessors: list[int | None] = []  # of each pair in `common`, in the longest one that it ends
+    predecessors: list[
+        int | None
+    ] = []  # of each pair in `common`, in the longest one that it ends
     for index, (old_place, _) in enumerate(common):
         length = bisect_left(smallest_ends, old_place)
         predecessors.append(last_indices[length - 1] if length else None)
@@ -164,7 +187,9 @@ def text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 
 
 def _line_diff(old: str, new: str) -> list[Hunk]:
-    """The diff of one line that changed; of a long one only what lies around its changes."""
+    """The diff of one line that changed; of a long one
+    only what lies around its changes.
+    """
     old, new = _distinct(old, new), _distinct(new, old)
     if "".join(old.split()) == "".join(new.split()):
         old, new = _visible(old, new), _visible(new, old)
@@ -199,7 +224,9 @@ def _excerpt(words: Sequence[str], start: int, end: int) -> str:
 
 
 def _visible(line: str, other: str) -> str:
-    """A line that differs from another one in blanks alone, with these blanks as visible characters."""
+    """A line that differs from another one in blanks alone,
+    with these blanks as visible characters.
+    """
     shown = []
     # Blanks, a character, blanks, and so on: both lines have as many parts.
     parts = re.split(r"(\S)", line)
@@ -212,18 +239,26 @@ def _visible(line: str, other: str) -> str:
     return "".join(shown)
 
 
-def folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
-    """The lines of hunks, with a number in place of unchanged lines that are far from any change.
+def folded(
+    hunks: Sequence[Hunk],
+    most: int | None,
+    around: int | None,
+) -> Iterator[Line]:
+    """The lines of hunks, with a number in place of unchanged lines that are far from
+    any change.
 
     Args:
         hunks: The diff.
         most: How many changes to show; None for all.
-        around: How many unchanged lines to show before and after each change; None for all.
+        around: How many unchanged lines to show before and after each change; None for
+            all.
     """
     changed = [place for place, hunk in enumerate(hunks) if is_change(hunk)]
     end = len(hunks)
     left_out = 0
-    if most is not None and len(changed) > most + 1:  # a line for one more change would save none
+    if (
+        most is not None and len(changed) > most + 1
+    ):  # a line for one more change would save none
         end = changed[most - 1] + 1
         left_out = len(changed) - most
     reach = len(hunks) if around is None else around

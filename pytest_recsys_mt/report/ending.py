@@ -1,4 +1,6 @@
-"""What is written when a run ends: the record, the page, JUnit properties, the kept run."""
+"""What is written when a run ends: the record, the
+page, JUnit properties, the kept run.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,8 @@ def finish(
 ) -> Record:
     """Collect the contents of the test reports, and write the requested files.
 
-    A file that cannot be written is reported on the terminal and in the record's `unwritten`, and the others are
-    still written.
+    A file that cannot be written is reported on the terminal and in the record's
+    `unwritten`, and the others are still written.
 
     Args:
         config: Pytest's configuration.
@@ -88,9 +90,14 @@ def finish(
 
 
 def _collect(
-    record: Record, reports: Sequence[Any], results: Mapping[str, Result], again: Sequence[Again]
+    record: Record,
+    reports: Sequence[Any],
+    results: Mapping[str, Result],
+    again: Sequence[Again],
 ) -> None:
-    """Add the contents of the test reports, and what each process found when it asked some users again."""
+    """Add the contents of the test reports, and what each
+    process found when it asked some users again.
+    """
     # A test has several reports, and the rows of its last attempt count once.
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
@@ -114,7 +121,9 @@ def _write_files(
     reporter: Safe,
     junit_failure: OSError | None,
 ) -> None:
-    """Write the record, the facts into the JUnit file, and the page, those that were asked for."""
+    """Write the record, the facts into the JUnit file, and
+    the page, those that were asked for.
+    """
 
     def add_facts(path: Path) -> None:
         if junit_failure is not None:  # what is there says that the run has not ended
@@ -141,20 +150,26 @@ def _write_files(
             why = str(error) or "memory is short"
             record.unwritten.append(
                 f"{option}={str(path)!r} cannot be written: {why}; free some space, or name "
-                f"another place, and run again: answers in the cache are not asked again"
+                f"another place, and run again: answers in the cache are not asked again",
             )
             reporter.write_line(f"\nERROR: recsys-mt: {record.unwritten[-1]}", red=True)
 
 
-def _junit_file(config: pytest.Config, record: Record, reporter: Safe) -> Path | str | None:
-    """The JUnit file that pytest has written; None if there is none, or a pipe or device that holds nothing to add to."""
+def _junit_file(
+    config: pytest.Config,
+    record: Record,
+    reporter: Safe,
+) -> Path | str | None:
+    """The JUnit file that pytest has written; None if there is none, or a pipe or
+    device that holds nothing to add to.
+    """
     junit: str | None = config.getoption("xmlpath", None)
     if not junit:
         return junit  # an empty name is reported with the files that cannot be written
     with contextlib.suppress(OSError):  # the attempt to write reports it
         if record.rows and not is_replaced(Path(junit)):
             reporter.write_line(
-                f"recsys-mt: --junitxml={junit!r} is no file, so no facts are added to it"
+                f"recsys-mt: --junitxml={junit!r} is no file, so no facts are added to it",
             )
             return None
     return Path(junit)
@@ -164,10 +179,15 @@ def _keep(root: Path, settings: Settings, record: Record, reporter: Safe) -> Non
     """Keep the run in the project's store."""
     lines = lines_of(record.document())
     try:
-        Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
+        Store.of(root).keep(
+            record.document(),
+            lines,
+            root,
+            everybody=settings.ask_everybody,
+        )
     except (OSError, MemoryError) as error:
         reporter.write_line(
-            f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none"
+            f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none",
         )
 
 
@@ -187,7 +207,9 @@ __all__ = ["Record", "finish", "lost", "missing", "results_of"]
 
 
 def _merged(found: Iterable[Drift]) -> list[Drift]:
-    """The drift of each model: one that fails the gate if any process found one, else that of the largest effect."""
+    """The drift of each model: one that fails the gate if any process found one, else
+    that of the largest effect.
+    """
     by_model = grouped(found, lambda drift: drift["model"])
     worst = []
     for _, drifts in sorted(by_model.items()):

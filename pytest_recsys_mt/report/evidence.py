@@ -1,4 +1,6 @@
-"""The evidence below a failed test, from its row of the record: what was asked and changed, and both answers."""
+"""The evidence below a failed test, from its row of the record: what was asked and
+changed, and both answers.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -25,7 +27,9 @@ LABEL = 12
 """Columns of the name of a part."""
 
 MOST_LINES = 40
-"""Further users are shown while all is not longer; the first is shown if there is no smallest example."""
+"""Further users are shown while all is not longer; the first
+is shown if there is no smallest example.
+"""
 
 MOST_CHANGES = 3
 """Changes shown of each part of a request."""
@@ -40,11 +44,13 @@ MOST_ROWS = 3
 def evidence(row: Row, where: str = "") -> list[str]:
     """What a reader needs to see why a row does not hold.
 
-    These are what its changed answers share, its smallest example, or without one some of its users.
+    These are what its changed answers share, its smallest example, or without one some
+    of its users.
 
     Args:
         row: The row.
-        where: The file with every request in full; an option that writes one if it is empty.
+        where: The file with every request in full; an option that writes one if it is
+            empty.
 
     Returns:
         Lines of 80 columns.
@@ -67,7 +73,9 @@ def evidence(row: Row, where: str = "") -> list[str]:
 
 
 def _examples(row: Row) -> tuple[list[str], int]:
-    """The lines of the smallest example, or without one of some users, and how many users are left out."""
+    """The lines of the smallest example, or without one of some
+    users, and how many users are left out.
+    """
     users = _users_of(row)
     alone = is_of_one_side(row)
     seen = is_about_seen(row)
@@ -102,12 +110,16 @@ def _two_recommenders(row: Row) -> str:
         return ""
     who = f"source: {row['model']}; follow-up: {against}"
     if row["floor"] is not None and row["floor"] < 1:
-        who += " (if one of them varies more than the other, that alone loses agreement)"
+        who += (
+            " (if one of them varies more than the other, that alone loses agreement)"
+        )
     return who
 
 
 def _excuse(row: Row) -> str:
-    """What a recommender declares that is meant to answer so; empty if nothing excuses it."""
+    """What a recommender declares that is meant to answer
+    so; empty if nothing excuses it.
+    """
     details = row.get("details") or {}
     declares = details.get(DECLARES)
     if not isinstance(declares, str):
@@ -123,7 +135,9 @@ def _users_of(row: Row) -> list[Example]:
     shrunk = row.get("shrunk")
     if shrunk is not None:
         users = [example for example in users if example["user"] != shrunk["user"]]
-    if row.get("joint"):  # the number is one of all users together: no user's answer explains it
+    if row.get(
+        "joint",
+    ):  # the number is one of all users together: no user's answer explains it
         users = users[:1]
     return users
 
@@ -137,7 +151,9 @@ def shared_of(row: Row) -> str:
 
 
 def example_of(row: Row) -> list[str]:
-    """The smallest example of a row, without how it was found, else its first user, in such lines."""
+    """The smallest example of a row, without how it was
+    found, else its first user, in such lines.
+    """
     alone = is_of_one_side(row)
     seen = is_about_seen(row)
     shrunk = row.get("shrunk")
@@ -150,7 +166,9 @@ def example_of(row: Row) -> list[str]:
 
 
 def is_of_one_side(row: Row) -> bool:
-    """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
+    """Whether a verdict is on the answers of one side:
+    of the source or of the follow-up.
+    """
     if not row["relation"]:
         return True
     for example in row.get("examples") or []:
@@ -170,7 +188,11 @@ def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
     if source is not None and followup is not None:
         yield from changed(source, followup)
     source_answer = answer_of(example["source"], example.get("source_kinds"), seen=seen)
-    followup_answer = answer_of(example["followup"], example.get("followup_kinds"), seen=seen)
+    followup_answer = answer_of(
+        example["followup"],
+        example.get("followup_kinds"),
+        seen=seen,
+    )
     yield from lines_of_answers(source_answer, followup_answer, alone=alone)
     yield from lines_written(source, followup)
 
@@ -222,7 +244,9 @@ def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
     """Whose smallest example it is, and what is left of the request, in a line."""
     source = shrunk["source"]
     whole = shrunk["whole"]
-    entries = f"{called(source)} of the history" if source.get("thing") else "history items"
+    entries = (
+        f"{called(source)} of the history" if source.get("thing") else "history items"
+    )
     size = f"{len(source['history'])} of {whole['history']} {entries}"
     candidates = source["candidates"]
     if whole["candidates"] is not None and candidates is not None:
@@ -232,7 +256,9 @@ def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
 
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator[str]:
-    """The lines of a smallest example: its size, how it was found, its request and the answers."""
+    """The lines of a smallest example: its size, how it was
+    found, its request and the answers.
+    """
     source = shrunk["source"]
     followup = shrunk["followup"]
     yield size_of_smallest(shrunk)
@@ -263,7 +289,9 @@ def _answer(asked: Mapping[str, Any], *, seen: bool) -> Answer:
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The parts of a request that a smallest example shows even where they did not change."""
+    """The parts of a request that a smallest example
+    shows even where they did not change.
+    """
     rated = []
     for entry in request["history"]:
         rating = float(entry["rating"])
@@ -280,4 +308,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     if request["instruction"]:
         yield "instruction", request["instruction"].split("\n")
     if request["attributes"]:
-        yield "attributes", [f"{key}: {value}" for key, value in request["attributes"].items()]
+        yield (
+            "attributes",
+            [f"{key}: {value}" for key, value in request["attributes"].items()],
+        )

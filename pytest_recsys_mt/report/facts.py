@@ -21,9 +21,11 @@ PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transforme
 """Packages whose versions may affect answers or numbers."""
 
 PAST = "whole"
-"""What counts as the past of a user: all interactions in the training data, shown in a request or
-not. An answer to an open question should name none of them, and an answer's popularity is compared
-with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
+"""What counts as the past of a user: all interactions in the training data, shown in a
+request or not. An answer to an open question should name none of them, and an answer's
+popularity is compared with theirs. In older records it was the history shown; values of
+both kinds cannot be compared.
+"""
 
 
 def settings_of(settings: Settings) -> dict[str, object]:
@@ -31,24 +33,30 @@ def settings_of(settings: Settings) -> dict[str, object]:
     return {
         **dataclasses.asdict(settings.design),
         **{name: plain(getattr(settings, name)) for name in RECORDED},
-        **{name.replace("-", "_"): plain(made) for name, made in settings.of_suites.items()},
+        **{
+            name.replace("-", "_"): plain(made)
+            for name, made in settings.of_suites.items()
+        },
         "prompt": settings.prompt or settings.design.prompt,
         "past": PAST,
     }
 
 
 def dependences(rows: Iterable[Row]) -> list[str]:
-    """For each recommender whose values depend on the order of asking, a sentence that says so.
+    """For each recommender whose values depend on the order of asking, a sentence that
+    says so.
 
-    One verdict shows only a strong dependence. A weak one shows in all verdicts of a recommender together, as they share
-    their users.
+    One verdict shows only a strong dependence. A weak one shows in all verdicts of a
+    recommender together, as they share their users.
     """
     told = []
     for model, own in sorted(grouped(rows, lambda row: row["model"]).items()):
         series = [row["per_user"] for row in own if not row["joint"]]
         found = dependence(series)
         if found is not None:
-            told.append(f"{model}: {found.words}, in all its verdicts together, so {UNPROVEN}")
+            told.append(
+                f"{model}: {found.words}, in all its verdicts together, so {UNPROVEN}",
+            )
     return told
 
 
@@ -68,9 +76,14 @@ def environment() -> dict[str, str]:
 
 
 def time_since(started: float) -> dict[str, object]:
-    """When a run began, in UTC, and how long it took: the only part of a record that differs in a second run."""
+    """When a run began, in UTC, and how long it took: the only part of a record that
+    differs in a second run.
+    """
     begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
-    return {"started": begun.isoformat(), "seconds": round(max(0.0, time.time() - started), 1)}
+    return {
+        "started": begun.isoformat(),
+        "seconds": round(max(0.0, time.time() - started), 1),
+    }
 
 
 UNREAD_SHOWN = 3
@@ -98,8 +111,9 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     """The dimensions of each recommender: the figures of a radar chart.
 
     Returns:
-        By recommender and dimension the rows' ``details["dimension"]`` without its name: ``value``
-        in [0, 1], where 1 is best, its bounds ``low`` and ``high``, and the ``nodeid`` of its test.
+        By recommender and dimension the rows' ``details["dimension"]`` without its
+        name: ``value`` in [0, 1], where 1 is best, its bounds ``low`` and ``high``, and
+        the ``nodeid`` of its test.
     """
     found: dict[str, dict[str, Any]] = {}
     for row in rows:

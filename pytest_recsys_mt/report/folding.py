@@ -1,4 +1,6 @@
-"""What people see of many rows: those that do not hold one by one, those that do not apply by reason."""
+"""What people see of many rows: those that do not hold one
+by one, those that do not apply by reason.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,7 +9,14 @@ from typing import Any
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
-from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.states import (
+    STATES,
+    detail_of,
+    grouped,
+    measured,
+    state_of,
+    vacuous_of,
+)
 from pytest_recsys_mt.report.short_failures import smallest_of
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -25,7 +34,9 @@ WORTH_TELLING = 0.5
 """From how many expected wrong claims on a summary says so."""
 
 SHOWN_REASONS = 3
-"""So many reasons why tests do not apply are shown one by one; if there are more, `-v` shows the others."""
+"""So many reasons why tests do not apply are shown one by one;
+if there are more, `-v` shows the others.
+"""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -37,11 +48,13 @@ def listed(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """A row that does not simply hold, or the first of several rows that share one sentence.
+    """A row that does not simply hold, or the first of several rows that share one
+    sentence.
 
     Attributes:
         row: The row.
-        place: Where it stands: its test and its oracle. Empty for several rows without a verdict.
+        place: Where it stands: its test and its oracle. Empty for several rows without
+            a verdict.
         sentence: What is said of it, or of all of them.
         together: Whether it stands for several rows that have a place.
     """
@@ -80,7 +93,9 @@ def _of_group(rows: Sequence[Row]) -> list[Unsettled]:
 
 
 def _alike(row: Row) -> tuple[str, ...]:
-    """What rows must agree in to share one sentence: their smallest example, else the reason of no verdict."""
+    """What rows must agree in to share one sentence: their
+    smallest example, else the reason of no verdict.
+    """
     smallest = smallest_of(row) if row["status"] == "violated" else ""
     if smallest:
         return row["suite"], row["model"], row["oracle"], smallest
@@ -117,7 +132,9 @@ def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     values = []
     for row in rows:
         numbers = measured(row)
-        values.append(f"{name_of_row(row)} {numbers.value:.3f}, limit {numbers.limit:g}")
+        values.append(
+            f"{name_of_row(row)} {numbers.value:.3f}, limit {numbers.limit:g}",
+        )
     text = (
         f"{len(rows)} promises are {first['status']} with one smallest example, that of user {user}: "
         f"one failure, seen {len(rows)} times. {'; '.join(values)}."
@@ -136,7 +153,9 @@ def told_of(row: Row) -> str:
 
 
 def vacuous(rows: Iterable[Row]) -> list[str]:
-    """The promises that are kept vacuously, one text for each recommender and what it does not read."""
+    """The promises that are kept vacuously, one text for each
+    recommender and what it does not read.
+    """
     vacuous_rows = [row for row in rows if vacuous_of(row)]
     groups = grouped(vacuous_rows, lambda row: (row["model"], vacuous_of(row)))
     texts = []
@@ -145,7 +164,11 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
         details = group[0]["details"]
         what_is_unread = unread(aspect, details.get("unread"))
         names = listed(name_of_row(row) for row in group)
-        texts.append(one_line(f"{len(group)} {verb} vacuously: {model} {what_is_unread} ({names})"))
+        texts.append(
+            one_line(
+                f"{len(group)} {verb} vacuously: {model} {what_is_unread} ({names})",
+            ),
+        )
     return texts
 
 
@@ -174,7 +197,9 @@ def without_number(rows: Iterable[Row], several: bool = False) -> str:
 
 
 def _users_without_number(row: Row) -> str:
-    """How many users have no number for which reason, of how many that were asked; empty if all have one."""
+    """How many users have no number for which reason, of how
+    many that were asked; empty if all have one.
+    """
     account = row.get("account") or {}
     counts = []
     if account.get("both_ends"):
@@ -187,7 +212,8 @@ def _users_without_number(row: Row) -> str:
 
 
 def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
-    """The verdicts on deterministic recommenders that hold although lists changed, with how many; or empty.
+    """The verdicts on deterministic recommenders that hold although lists changed, with
+    how many; or empty.
 
     Args:
         rows: The rows of a run.
@@ -196,7 +222,11 @@ def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
     changes_by_name: dict[str, dict[str, Any]] = {}
     for row in rows:
         changed = detail_of(row, "changed")
-        if row["status"] != "holds" or not isinstance(changed, dict) or not changed.get("changed"):
+        if (
+            row["status"] != "holds"
+            or not isinstance(changed, dict)
+            or not changed.get("changed")
+        ):
             continue
         name = _name(row, several)
         other = changes_by_name.get(name)
@@ -210,11 +240,14 @@ def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
         counts = f"{changed['changed']} of {changed.get('lists')}"
         largest = changed.get("largest", 0)
         verdicts.append(f"{name} ({counts}, by at most {largest:.2f})")
-    return one_line(f"lists that changed where the promise holds: {'; '.join(verdicts)}")
+    return one_line(
+        f"lists that changed where the promise holds: {'; '.join(verdicts)}",
+    )
 
 
 def claims(rows: Iterable[Row], alpha: float) -> str:
-    """How many claims a run made, how many wrong ones to expect, and which claims are of capped losses; or empty.
+    """How many claims a run made, how many wrong ones to expect, and which claims are
+    of capped losses; or empty.
 
     Each claim has the error rate alpha of its own, so of many some may be wrong.
     """
@@ -242,22 +275,31 @@ def claims(rows: Iterable[Row], alpha: float) -> str:
 
 
 def needed_of(row: Row, what: str = NEEDED) -> int:
-    """How many users, or fits, would settle what those asked are too few for; records are untrusted."""
+    """How many users, or fits, would settle what those asked
+    are too few for; records are untrusted.
+    """
     details = row.get("details")
     needed = details.get(what) if isinstance(details, dict) else None
     return needed if isinstance(needed, int) else 0
 
 
 def inapplicable(rows: Iterable[Row]) -> list[str]:
-    """The tests that do not apply, one text for each reason, with the suites that do not apply at all."""
+    """The tests that do not apply, one text for each reason,
+    with the suites that do not apply at all.
+    """
     all_rows = list(rows)
     left_out = [row for row in all_rows if row["status"] == "not-applicable"]
     rows_by_reason = grouped(left_out, lambda row: row["reason"])
     texts = []
-    for reason, group in sorted(rows_by_reason.items(), key=lambda entry: -len(entry[1])):
+    for reason, group in sorted(
+        rows_by_reason.items(),
+        key=lambda entry: -len(entry[1]),
+    ):
         where = ", ".join(_shares_of_suites(group, all_rows))
         remedy = _remedy(group)
-        texts.append(f"{len(group)} not applicable: {one_line(reason)}{remedy} ({where})")
+        texts.append(
+            f"{len(group)} not applicable: {one_line(reason)}{remedy} ({where})",
+        )
     return texts
 
 
@@ -275,21 +317,27 @@ def _shares_of_suites(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[str]
 
 
 def _remedy(rows: Sequence[Row]) -> str:
-    """How many users or fits would make tests apply that do not, as far as their rows say."""
+    """How many users or fits would make tests apply that
+    do not, as far as their rows say.
+    """
     fits = max(needed_of(row, FITS_NEEDED) for row in rows)
     if fits:
         return f"; about {fits:,} a side would do (--recsys-replicates={fits})"
     users = max(needed_of(row) for row in rows)
     if not users:
         return ""
-    in_data = max(row["details"].get("users_in_data", 0) for row in rows if needed_of(row))
+    in_data = max(
+        row["details"].get("users_in_data", 0) for row in rows if needed_of(row)
+    )
     if 0 < in_data < users:
         return f"; all {in_data:,} users of the data would be too few for some"
     return f"; about {users:,} would do (--recsys-users={users})"
 
 
 def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:
-    """The first of the reasons of `inapplicable`, which name most tests, and how many there are beside them."""
+    """The first of the reasons of `inapplicable`, which name most
+    tests, and how many there are beside them.
+    """
     if len(reasons) <= SHOWN_REASONS + 1:
         return [*reasons]
     counts = Counter(row["reason"] for row in rows if row["status"] == "not-applicable")
@@ -302,6 +350,8 @@ def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:
 
 
 def sentence(row: Row) -> str:
-    """What was seen, against which limit, and how sure that is: ``shuffle(0) is violated: the ... is 0.229 (...)``."""
+    """What was seen, against which limit, and how sure that is: ``shuffle(0) is
+    violated: the ... is 0.229 (...)``.
+    """
     beside = f" against {row['against']}" if row.get("against") else ""
     return wording.sentence(f"{name_of_row(row)}{beside}", state_of(row), row)

@@ -1,4 +1,6 @@
-"""What the words of a report mean: measures from their docstrings, the others from here."""
+"""What the words of a report mean: measures from their
+docstrings, the others from here.
+"""
 
 import inspect
 import sys
@@ -51,13 +53,17 @@ TERMS = _terms(Path(__file__).with_name("glossary.toml"))
 
 
 def entry_of(name: str) -> Entry | None:
-    """The entry of a term, an oracle, a measure (at any depth) or a similarity; None if there is none."""
+    """The entry of a term, an oracle, a measure (at any depth)
+    or a similarity; None if there is none.
+    """
     kind = name.partition("@")[0]
     return TERMS.get(kind) or _documented().get(kind)
 
 
 def names_of(row: Row) -> list[str]:
-    """The words of a row that have an entry: its metric, its oracle, and what the oracle judges by."""
+    """The words of a row that have an entry: its metric, its
+    oracle, and what the oracle judges by.
+    """
     function, _, judged_by = row["oracle"].partition(":")
     metric = row.get("metric") or ""
     words = [*metric.split(":"), *judged_by.split(":"), function]
@@ -66,13 +72,17 @@ def names_of(row: Row) -> list[str]:
 
 
 def measure_of(row: Row) -> Entry | None:
-    """What the number of a row measures: its metric, else the score that its oracle compares."""
+    """What the number of a row measures: its metric, else
+    the score that its oracle compares.
+    """
     names = names_of(row)
     return entry_of(names[0]) if names else None
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
-    """The entries that a report of `rows` needs: the common terms, then the measures by name."""
+    """The entries that a report of `rows` needs: the
+    common terms, then the measures by name.
+    """
     found = set()
     for row in rows:
         for name in names_of(row):
@@ -81,12 +91,17 @@ def entries_of(rows: Iterable[Row]) -> list[Entry]:
                 found.add(entry)
     terms = list(TERMS.values())
     measures = found.difference(terms)
-    return terms + sorted(measures, key=lambda entry: (entry.name.casefold(), entry.name))
+    return terms + sorted(
+        measures,
+        key=lambda entry: (entry.name.casefold(), entry.name),
+    )
 
 
 @cache
 def _documented() -> Mapping[str, Entry]:
-    """The entries of oracles, similarities, metrics, scores and aggregates, from their docstrings."""
+    """The entries of oracles, similarities, metrics, scores
+    and aggregates, from their docstrings.
+    """
     # Imported only when an entry is asked for.
     from pytest_recsys_mt import oracles
     from pytest_recsys_mt.oracles.aggregates import measures
@@ -128,7 +143,9 @@ def _beside(table: ModuleType) -> list[ModuleType]:
 
 
 def _of_module(name: str, module: ModuleType) -> Entry:
-    """The entry of what a module declares; it has the title of a module of one measure, else of its function."""
+    """The entry of what a module declares; it has the title of a
+    module of one measure, else of its function.
+    """
     about_module = paragraph(module.__doc__)
     declared = vars(module).get(name)
     about_function = "" if declared is None else paragraph(declared.__doc__)
@@ -140,7 +157,9 @@ def _of_module(name: str, module: ModuleType) -> Entry:
 
 
 def _titled(name: str, about: str, further: str = "") -> Entry:
-    """The entry of a docstring that begins with a title: ``Title: text``; all of it is the text if it has no colon."""
+    """The entry of a docstring that begins with a title: ``Title: text``; all of it is
+    the text if it has no colon.
+    """
     title, _, text = about.partition(": ")
     told = f"{_capitalized(text)} {further}".strip()
     return Entry(name, _plain(title.removesuffix(".")), _plain(told or about), own=True)

@@ -24,7 +24,8 @@ def is_quick(document: Document) -> bool:
 
 
 def judged(document: Document) -> str:
-    """Such as ``6 of 220 tests could be judged: 212 left out of this quick look``; empty for a run without tests.
+    """Such as ``6 of 220 tests could be judged: 212 left out of this quick look``;
+    empty for a run without tests.
 
     A test of several verdicts is in the state of the most important one.
     """
@@ -61,7 +62,11 @@ def read_in_words(model: str, read: Readable) -> str:
     titles = sum(kinds.values()) - kinds["unparsed"]
     not_offered = kinds["history"] + kinds["catalogue"] + kinds["outside"]
     text = f"answers of {one_line(model)}: {named} of {read['answers']} name a title"
-    faults = {"twice": kinds["duplicate"], "not offered": not_offered, "made up": kinds["unknown"]}
+    faults = {
+        "twice": kinds["duplicate"],
+        "not offered": not_offered,
+        "made up": kinds["unknown"],
+    }
     found = [f"{number} {fault}" for fault, number in faults.items() if number]
     if found:
         text += f"; of {titles} titles {', '.join(found)}"
@@ -72,7 +77,9 @@ def read_in_words(model: str, read: Readable) -> str:
 
 
 def json_instead(read: Readable) -> list[str]:
-    """How a text model of which answers are unread is asked for a form that needs no reading, if it has one."""
+    """How a text model of which answers are unread is asked for a
+    form that needs no reading, if it has one.
+    """
     unread = read["unreadable"]
     if not unread or not read.get("takes_json"):
         return []
@@ -81,7 +88,9 @@ def json_instead(read: Readable) -> list[str]:
 
 
 def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
-    """`read_in_words`, `json_instead` and `unread_in_words` of each text model of a record."""
+    """`read_in_words`, `json_instead` and
+    `unread_in_words` of each text model of a record.
+    """
     texts = []
     for model, read in readings.items():
         texts.append(read_in_words(model, read))
@@ -91,7 +100,9 @@ def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
 
 
 def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Some answers of which nothing could be read, each with the reason and what to ask for."""
+    """Some answers of which nothing could be read, each
+    with the reason and what to ask for.
+    """
     texts = []
     for each in unread:
         answer = one_line(each["text"])[:LONGEST]
@@ -104,7 +115,9 @@ def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def unread_of(row: Row) -> list[dict[str, str]]:
-    """The answers behind a row of which nothing could be read; records are untrusted, and older ones lack them."""
+    """The answers behind a row of which nothing could be read; records are untrusted,
+    and older ones lack them.
+    """
     said = detail_of(row, "unreadable")
     texts = said.get("texts") if isinstance(said, dict) else None
     if not isinstance(texts, list):

@@ -29,24 +29,33 @@ FACTS = (
 )  # fmt: skip
 
 _OUR_FILES = re.compile(r"^\S*?[/\\](pytest_recsys_mt[/\\]suites[/\\])")
-_OUR_MODULES = re.compile(r"^[^ ]*?(?:site-packages|\.\.)[^ ]*?\.(pytest_recsys_mt\.suites\.)")
+_OUR_MODULES = re.compile(
+    r"^[^ ]*?(?:site-packages|\.\.)[^ ]*?\.(pytest_recsys_mt\.suites\.)",
+)
 
 GATE = ("recsys_mt", "gate")
 """Class name and name of the test case that shows whether the gate passed."""
 
 
-def annotate(path: Path, document: Document, config: pytest.Config, *, gate: bool) -> None:
+def annotate(
+    path: Path,
+    document: Document,
+    config: pytest.Config,
+    *,
+    gate: bool,
+) -> None:
     """Add the facts of the record where consumers look for them.
 
     * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
     * a failure: the sentences begin its message, its text has the command that reproduces it.
     * class names and files of the suites: as in the package, not as in this environment.
-    * properties of the test suite: the gate, the data, the seed, the digests. The schema of
-      ``xunit2`` allows properties only there.
-    * properties of each test case if the family allows them (``xunit1`` and ``legacy``). Readers
-      make a map of them, so those of a test's second verdict end in ``.2``.
-    * a test case for the gate, if one was requested, or if it fails although no test does: readers
-      of the file alone must see that.
+    * properties of the test suite: the gate, the data, the seed, the digests. The
+      schema of ``xunit2`` allows properties only there.
+    * properties of each test case if the family allows them (``xunit1`` and
+      ``legacy``). Readers make a map of them, so those of a test's second verdict end
+      in ``.2``.
+    * a test case for the gate, if one was requested, or if it fails although no test
+      does: readers of the file alone must see that.
     """
     tree = ElementTree.parse(path)
     prefix = str(config.getoption("junitprefix", None) or "")
@@ -60,7 +69,9 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
     suite = next(tree.iter("testsuite"), None)  # it may be the root itself
     if suite is not None:
         _add_properties(suite, _facts_of_run(document))
-        has_failures = int(suite.get("failures", "0")) > 0 or int(suite.get("errors", "0")) > 0
+        has_failures = (
+            int(suite.get("failures", "0")) > 0 or int(suite.get("errors", "0")) > 0
+        )
         fails_alone = not has_failures and document["gate"]["status"] != "passed"
         if gate or fails_alone:
             _add_gate(suite, document["gate"], prefix)
@@ -98,10 +109,15 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
     """Add the verdicts of a test to its case."""
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
-        facts = {name: row.get(name) for name in FACTS if row.get(name) not in (None, "", [])}
+        facts = {
+            name: row.get(name) for name in FACTS if row.get(name) not in (None, "", [])
+        }
         if properties:
             suffix = "" if number == 1 else f".{number}"
-            _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
+            _add_properties(
+                case,
+                {f"{name}{suffix}": value for name, value in facts.items()},
+            )
         lines.append(told_of(row))
         lines += unread_in_words(unread_of(row))
         lines.append(json.dumps({"recsys-mt": facts}))
@@ -115,12 +131,15 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
 
 
 def _explain(failure: Element, rows: Sequence[Row]) -> None:
-    """Put the sentences of the verdicts behind a failure before its message, and the command below its text."""
+    """Put the sentences of the verdicts behind a failure before
+    its message, and the command below its text.
+    """
     sentences = []
     for state in ORDER[:-1]:
         sentences += [told_of(row) for row in rows if state_of(row) == state]
     message = failure.get("message") or ""
-    # pytest's message repeats the verdict, unless the test failed for something else as well.
+    # pytest's message repeats the verdict, unless the test failed for something else as
+    # well.
     is_repeated = any(_statement(sentence) in message for sentence in sentences)
     if sentences and is_repeated:
         failure.set("message", "\n".join(sentences))
@@ -138,7 +157,9 @@ def _statement(sentence: str) -> str:
 
 
 def _name_ours(case: Element, prefix: str) -> None:
-    """Give a case of the shipped suites the names that it has in the package, not in this environment."""
+    """Give a case of the shipped suites the names that it has
+    in the package, not in this environment.
+    """
     name = case.get("classname", "")
     file = case.get("file")
     own_prefix = prefix if name.startswith(prefix) else ""
@@ -156,14 +177,24 @@ def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
     class_name, name = GATE
     if prefix:
         class_name = f"{prefix}.{class_name}"
-    case = ElementTree.SubElement(suite, "testcase", classname=class_name, name=name, time="0.000")
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        classname=class_name,
+        name=name,
+        time="0.000",
+    )
     failed = gate["status"] != "passed"
     gate = clean(gate)  # its reasons quote the policy
     if failed:
         failure = ElementTree.SubElement(case, "failure", message=gate["sentence"])
         failure.text = "\n".join(gate["reasons"])
     output = ElementTree.SubElement(case, "system-out")
-    facts = {"gate": gate["status"], "sentence": gate["sentence"], "reasons": gate["reasons"]}
+    facts = {
+        "gate": gate["status"],
+        "sentence": gate["sentence"],
+        "reasons": gate["reasons"],
+    }
     output.text = json.dumps({"recsys-mt": facts})
     for attribute, further in (("tests", 1), ("failures", int(failed))):
         count = int(suite.get(attribute, "0")) + further

@@ -58,7 +58,9 @@ def accept(folder: Path, number: int | None) -> str:
 
 
 def _lines(kept: Kept) -> Iterator[str]:
-    """What was run when, and what came of it; the head of a run is a file, in which anything may stand."""
+    """What was run when, and what came of it; the head of a run
+    is a file, in which anything may stand.
+    """
     head = kept.head
     if not head:
         yield f"{kept.number:4}  damaged: {str(kept.record.parent)!r}"
@@ -68,11 +70,19 @@ def _lines(kept: Kept) -> Iterator[str]:
     data = one_line(str(head.get("data")))
     seed = one_line(str(head.get("seed")))
     against = head.get("against")
-    models = f"{_models(kept)} against {one_line(str(against))}" if against else _models(kept)
+    models = (
+        f"{_models(kept)} against {one_line(str(against))}"
+        if against
+        else _models(kept)
+    )
     yield f"{kept.number:4}  {started}  {commit:9} {models} on {data}, seed {seed}"
     gate = one_line(str(head.get("gate")))
     counts = _counts(head)
-    shown = [text.format(counts[status]) for status, text in SHOWN.items() if counts.get(status)]
+    shown = [
+        text.format(counts[status])
+        for status, text in SHOWN.items()
+        if counts.get(status)
+    ]
     marks = ""
     if kept.accepted:
         marks += "; baseline"
@@ -82,9 +92,14 @@ def _lines(kept: Kept) -> Iterator[str]:
 
 
 def _counts(head: Mapping[str, Any]) -> dict[str, int]:
-    """How many verdicts are in each state, and how many changed since the baseline in each way."""
+    """How many verdicts are in each state, and how many
+    changed since the baseline in each way.
+    """
     counts: dict[str, int] = {}
-    for part in (head.get("reasons"), head.get("counts")):  # earlier runs lack the first
+    for part in (
+        head.get("reasons"),
+        head.get("counts"),
+    ):  # earlier runs lack the first
         if isinstance(part, dict):
             counts |= part
     return counts

@@ -1,4 +1,6 @@
-"""The command `recsys-mt view`: one page of many runs, as a file or on this machine alone."""
+"""The command `recsys-mt view`: one page of many runs,
+as a file or on this machine alone.
+"""
 
 import os
 import secrets
@@ -15,10 +17,12 @@ SHOWN = 100
 
 
 def view_of(records: Sequence[Path], folder: Path) -> str:
-    """The page of some records; without any, of the kept runs of the project around a folder.
+    """The page of some records; without any, of the kept runs of the project around a
+    folder.
 
     Raises:
-        DataError, PolicyError: If there are none, one is given twice or cannot be read, or they share no test.
+        DataError, PolicyError: If there are none, one is given twice or cannot be read,
+            or they share no test.
     """
     twice = [
         path
@@ -26,8 +30,12 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
         if [*map(os.path.realpath, records)].count(os.path.realpath(path)) > 1
     ]
     if twice:
-        raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
-    paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-SHOWN:]
+        raise DataError(
+            f"{str(twice[0])!r} is given twice; a view takes each record once",
+        )
+    paths = [*records] or [
+        each.record for each in Store.around(folder).like_the_latest()
+    ][-SHOWN:]
     found = [*read_all(paths, read_record, skip=not records)]
     if not found:
         raise DataError("no kept run can be read")
@@ -35,7 +43,9 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
 
 
 def serve(text: str) -> None:
-    """Show the page to whoever of this machine knows its address, until it is interrupted."""
+    """Show the page to whoever of this machine knows its
+    address, until it is interrupted.
+    """
     place = f"/{secrets.token_urlsafe()}"
 
     class Handler(BaseHTTPRequestHandler):
@@ -52,7 +62,10 @@ def serve(text: str) -> None:
             """Nothing: the terminal has the address alone."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}{place} (Ctrl-C ends it)", flush=True)
+        print(
+            f"http://127.0.0.1:{server.server_port}{place} (Ctrl-C ends it)",
+            flush=True,
+        )
         try:
             server.serve_forever()
         except KeyboardInterrupt:

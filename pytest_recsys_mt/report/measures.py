@@ -23,7 +23,9 @@ class Effect:
 
 
 def effect_of(row: Row) -> Effect:
-    """What the number of a row measures; rows of earlier records name only their metric."""
+    """What the number of a row measures; rows of earlier
+    records name only their metric.
+    """
     measures = row.get("measures", "")
     name = measured_words(measures, measured(row).metric, joint=bool(row.get("joint")))
     return Effect(name, percent=measures.startswith(SHARE))

@@ -1,4 +1,6 @@
-"""The output of `recsys-mt monitor`: a row of nightly records in plain words, 80 columns wide."""
+"""The output of `recsys-mt monitor`: a row of nightly
+records in plain words, 80 columns wide.
+"""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -14,7 +16,10 @@ SETTLED = ("holds", "violated", "inconclusive")
 
 
 def lines(
-    nights: Sequence[tuple[str, Document]], findings: Sequence[Finding], alpha: float, change: bool
+    nights: Sequence[tuple[str, Document]],
+    findings: Sequence[Finding],
+    alpha: float,
+    change: bool,
 ) -> Iterator[str]:
     """The report.
 
@@ -25,11 +30,15 @@ def lines(
         change: Whether the bets were on the change of users' values.
     """
     names = [_name_with_day(name, document) for name, document in nights]
-    what = "the change of the same users" if change else "users not seen on an earlier night"
+    what = (
+        "the change of the same users"
+        if change
+        else "users not seen on an earlier night"
+    )
     yield from _wrapped(
         f"{_counted(len(nights), 'night')}, {_counted(len(findings), 'verdict')}; bets on {what}. With "
         f"probability {1 - alpha:g} none of the verdicts ever gives a false alarm, however many nights "
-        f"follow (Holm's correction over the verdicts)."
+        f"follow (Holm's correction over the verdicts).",
     )
     yield ""
     yield f"{'':5} {'p':>8} {'Holm':>8} {'nights':>6} {'users':>7} {'again':>5}  verdict"
@@ -39,12 +48,12 @@ def lines(
     yield ""
     if change:
         yield from _wrapped(
-            "p: that users became no worse on any night; Holm: after the correction."
+            "p: that users became no worse on any night; Holm: after the correction.",
         )
     else:
         yield from _wrapped(
             "p: that the promise was kept on all nights; Holm: after the correction; again: users seen on an "
-            "earlier night, who count once."
+            "earlier night, who count once.",
         )
     _, last = nights[-1]
     yield from _left_out(last, names[-1])
@@ -68,7 +77,7 @@ def _left_out(document: Document, name: str) -> Iterator[str]:
         yield ""
         yield from _wrapped(
             f"{_counted(len(left_out), 'verdict')} of {name} cannot be monitored: numbers of all users "
-            f"together, a step chosen from the answers, or no values of users."
+            f"together, a step chosen from the answers, or no values of users.",
         )
 
 
@@ -86,14 +95,20 @@ def idle(nights: Sequence[tuple[str, Document]], change: bool) -> str:
     )
 
 
-def _of(found: Finding, names: Sequence[str], change: bool, names_models: bool) -> Iterator[str]:
+def _of(
+    found: Finding,
+    names: Sequence[str],
+    change: bool,
+    names_models: bool,
+) -> Iterator[str]:
     """The figures of one verdict, and what there is to say of it.
 
     Args:
         found: What was found.
         names: The names of the nights.
         change: Whether the bets were on the change of users' values.
-        names_models: Whether the verdicts are of several models, so that each names its own.
+        names_models: Whether the verdicts are of several models, so that each names its
+            own.
     """
     series = found.series
     promise = f"{series.terms['promise']} {series.terms['margin']:g}"
@@ -107,7 +122,10 @@ def _of(found: Finding, names: Sequence[str], change: bool, names_models: bool) 
         f"{sum(found.users):>7,} {found.again:>5,}  "
     )
     measured = one_line(series.terms["similarity or score"])
-    yield from _wrapped(f"{figures}{series.name}{model}: {measured} {promise}", len(figures))
+    yield from _wrapped(
+        f"{figures}{series.name}{model}: {measured} {promise}",
+        len(figures),
+    )
     for note in _notes(found, names):
         yield from _wrapped(f"{'':6}{note}", 8)
 
@@ -134,4 +152,9 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _wrapped(text: str, indent: int = 0) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )

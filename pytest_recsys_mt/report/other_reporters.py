@@ -1,4 +1,6 @@
-"""What the reporters of others show of each verdict: pytest-html, Allure, pytest-json-report."""
+"""What the reporters of others show of each verdict:
+pytest-html, Allure, pytest-json-report.
+"""
 
 import importlib
 import json
@@ -14,7 +16,9 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 FACTS = (
     "relation", "oracle", "metric", "status", "value", "threshold", "estimate", "interval", "margin", "p_value", "users",
 )  # fmt: skip
-"""What each verdict has; the record has all. Holm's correction is known at the end of the run only."""
+"""What each verdict has; the record has all. Holm's
+correction is known at the end of the run only.
+"""
 KEY = "recsys_mt"
 """Under which pytest-json-report keeps the verdicts of a test, in its metadata."""
 ALLURE = "allure_listener"
@@ -33,7 +37,11 @@ def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {KEY: [facts_of(verdict) for verdict in verdicts]} if verdicts else {}
 
 
-def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Verdict]) -> None:
+def tell(
+    report: pytest.TestReport,
+    config: pytest.Config,
+    verdicts: Sequence[Verdict],
+) -> None:
     """Give a report what a reporter shows of it, and Allure an attachment.
 
     A report that passed gets sections, which pytest itself shows with ``-rP`` alone.
@@ -42,9 +50,17 @@ def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Ve
         for verdict in verdicts:
             title = f"recsys-mt: {one_line(verdict.relation or verdict.oracle)}"
             report.sections.append(
-                (title, redact(sanitize(f"{verdict.summary}\n{verdict.numbers}")))
+                (title, redact(sanitize(f"{verdict.summary}\n{verdict.numbers}"))),
             )
     if verdicts and config.pluginmanager.hasplugin(ALLURE):
         allure: Any = importlib.import_module("allure")
-        text = json.dumps([facts_of(verdict) for verdict in verdicts], indent=1, ensure_ascii=False)
-        allure.attach(text, name="recsys-mt", attachment_type=allure.attachment_type.JSON)
+        text = json.dumps(
+            [facts_of(verdict) for verdict in verdicts],
+            indent=1,
+            ensure_ascii=False,
+        )
+        allure.attach(
+            text,
+            name="recsys-mt",
+            attachment_type=allure.attachment_type.JSON,
+        )

@@ -1,4 +1,6 @@
-"""What the commands that make tables of records have in common: the records they read, the files they write."""
+"""What the commands that make tables of records have in common:
+the records they read, the files they write.
+"""
 
 import os
 import re
@@ -15,7 +17,8 @@ from pytest_recsys_mt.safety.sanitize import clean, one_line
 
 
 def record_at(path: Path, without: Collection[str] = ()) -> Document:
-    """The record in a file, harmless to show; `without` as `gate.reading.parsed` takes it.
+    """The record in a file, harmless to show; `without` as `gate.reading.parsed` takes
+    it.
 
     Raises:
         DataError: If it cannot be read.
@@ -28,7 +31,9 @@ def record_at(path: Path, without: Collection[str] = ()) -> Document:
 
 @contextmanager
 def told_as_data(what: str, *further: type[Exception]) -> Iterator[None]:
-    """Turn what a damaged record makes of the code inside into a `DataError` that begins with `what`."""
+    """Turn what a damaged record makes of the code inside into
+    a `DataError` that begins with `what`.
+    """
     kinds: tuple[type[Exception], ...] = (
         ArithmeticError,
         AttributeError,
@@ -40,10 +45,16 @@ def told_as_data(what: str, *further: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise DataError(f"{what}: {type(error).__name__}: {one_line(str(error))[:200]}") from error
+        raise DataError(
+            f"{what}: {type(error).__name__}: {one_line(str(error))[:200]}",
+        ) from error
 
 
-def require_output(output: Path | None, endings: Collection[str], records: Sequence[Path]) -> None:
+def require_output(
+    output: Path | None,
+    endings: Collection[str],
+    records: Sequence[Path],
+) -> None:
     """Check a file before anything is made for it; None is standard output.
 
     Raises:
@@ -51,15 +62,26 @@ def require_output(output: Path | None, endings: Collection[str], records: Seque
     """
     if output is not None and output.suffix not in endings:
         raise DataError(
-            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(endings)}"
+            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(endings)}",
         )
-    if output is not None and os.path.realpath(output) in map(os.path.realpath, records):
+    if output is not None and os.path.realpath(output) in map(
+        os.path.realpath,
+        records,
+    ):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    if output is not None and output.suffix in (".html", ".htm") and os.path.isfile(output):
+    if (
+        output is not None
+        and output.suffix in (".html", ".htm")
+        and os.path.isfile(output)
+    ):
         with output.open("rb") as stream:
-            if not re.match(rb"\s*(?:<!doctype html|$)", stream.read(200), re.IGNORECASE):
+            if not re.match(
+                rb"\s*(?:<!doctype html|$)",
+                stream.read(200),
+                re.IGNORECASE,
+            ):
                 raise DataError(
-                    f"{str(output)!r} is no page, and would be replaced; name another file with -o"
+                    f"{str(output)!r} is no page, and would be replaced; name another file with -o",
                 )
 
 

@@ -1,4 +1,6 @@
-"""The verdicts of two runs side by side: what each promise was and is, for which groups and for which users."""
+"""The verdicts of two runs side by side: what each promise was
+and is, for which groups and for which users.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +39,8 @@ class Pair:
         new: The row of the later run.
         found: What their comparison found.
         users: The users of both runs; none if the numbers are of all users together.
-        worse: How much worse the value of each of `users` became, as a share of the range of values.
+        worse: How much worse the value of each of `users` became, as a share of the
+            range of values.
     """
 
     name: str
@@ -60,8 +63,14 @@ class Pair:
         return f"{self.name}: {then} then, {now} now"
 
 
-def pairs_of(comparison: Comparison, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Pair]:
-    """The verdicts of one model, those that became worse first; none if the runs cannot be compared."""
+def pairs_of(
+    comparison: Comparison,
+    old: Sequence[Row],
+    new: Sequence[Row],
+) -> Iterator[Pair]:
+    """The verdicts of one model, those that became worse
+    first; none if the runs cannot be compared.
+    """
     if comparison["refused"]:
         return
     old_rows = dict(keyed(old))
@@ -112,7 +121,9 @@ def cells_of(pair: Pair) -> list[str]:
 
 
 def _values(pair: Pair) -> tuple[float | None, float | None]:
-    """The mean of both runs over the users of both; without any, what each run measured."""
+    """The mean of both runs over the users of both;
+    without any, what each run measured.
+    """
     if pair.users and pair.old is not None:
         then = fmean(numbers_of(pair.old["per_user"], pair.users))
         now = fmean(numbers_of(pair.new["per_user"], pair.users))
@@ -128,7 +139,9 @@ def lines_of_groups(pairs: Sequence[Pair]) -> list[list[str]]:
 
 
 class _WorseGroup(NamedTuple):
-    """A group of users that became worse by some share of the range of values, and its cells."""
+    """A group of users that became worse by some share of
+    the range of values, and its cells.
+    """
 
     worse: float
     cells: list[str]
@@ -136,10 +149,14 @@ class _WorseGroup(NamedTuple):
 
 def _worse_groups(pairs: Sequence[Pair]) -> Iterator[_WorseGroup]:
     for pair in pairs:
-        if pair.old is None or pair.old["per_user"].keys() != pair.new["per_user"].keys():
+        if (
+            pair.old is None
+            or pair.old["per_user"].keys() != pair.new["per_user"].keys()
+        ):
             continue  # means of other users
         estimates = {
-            (group["slicing"], group["value"]): group["estimate"] for group in pair.old["slices"]
+            (group["slicing"], group["value"]): group["estimate"]
+            for group in pair.old["slices"]
         }
         for group in pair.new["slices"]:
             then = estimates.get((group["slicing"], group["value"]))
@@ -149,7 +166,12 @@ def _worse_groups(pairs: Sequence[Pair]) -> Iterator[_WorseGroup]:
                 continue
             worse = float(_measure(pair.new)(then, now))
             if worse > 0:
-                numbers = [_number(then), _number(now), _number(worse), str(group["users"])]
+                numbers = [
+                    _number(then),
+                    _number(now),
+                    _number(worse),
+                    str(group["users"]),
+                ]
                 yield _WorseGroup(worse, [pair.name, group_in_words(group), *numbers])
 
 
@@ -157,18 +179,28 @@ def count_of_worse(pairs: Sequence[Pair]) -> int:
     """How many users became worse in any verdict."""
     users: set[str] = set()
     for pair in pairs:
-        users.update(pair.users[place] for place in np.flatnonzero(pair.worse > 0).tolist())
+        users.update(
+            pair.users[place] for place in np.flatnonzero(pair.worse > 0).tolist()
+        )
     return len(users)
 
 
 Lists = Mapping[str, Sequence[str]]
-"""The titles that each user was recommended for the unchanged request, by the user's id."""
+"""The titles that each user was recommended for the
+unchanged request, by the user's id.
+"""
 
 
-def lines_of_users(pairs: Sequence[Pair], old_lists: Lists, new_lists: Lists) -> Iterator[str]:
-    """The users that became worse most, of what regressed if anything did, each once, with both lists.
+def lines_of_users(
+    pairs: Sequence[Pair],
+    old_lists: Lists,
+    new_lists: Lists,
+) -> Iterator[str]:
+    """The users that became worse most, of what regressed if anything did, each once,
+    with both lists.
 
-    The lists are those of the changed request; if a record lacks one, those of the unchanged request.
+    The lists are those of the changed request; if a record lacks one, those of the
+    unchanged request.
     """
     regressed = [pair for pair in pairs if pair.found["change"] in LOUD]
     for user, pair in _worst_users(regressed or pairs).items():
@@ -191,7 +223,9 @@ def lines_of_users(pairs: Sequence[Pair], old_lists: Lists, new_lists: Lists) ->
 
 
 def _worst_users(pairs: Sequence[Pair]) -> dict[str, Pair]:
-    """The users that became worse most, the worst first, each with the verdict in which it did."""
+    """The users that became worse most, the worst first,
+    each with the verdict in which it did.
+    """
     candidates: list[tuple[float, str, Pair]] = []
     for pair in pairs:
         # No user beyond these is among the worst of all verdicts.
@@ -217,7 +251,9 @@ def _titles(when: str, request: str, titles: Sequence[str]) -> Iterator[str]:
 
 
 def _changed(row: Row, user: str) -> Sequence[str]:
-    """What a user was recommended for the changed request; nothing if the record does not have it."""
+    """What a user was recommended for the changed request;
+    nothing if the record does not have it.
+    """
     for example in row["examples"]:
         if example["user"] == user:
             return example["followup"] or example["source"]

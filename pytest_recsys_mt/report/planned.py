@@ -1,4 +1,6 @@
-"""``--recsys-plan``: the calls that the selected tests could make, in lines of 80 columns."""
+"""``--recsys-plan``: the calls that the selected tests
+could make, in lines of 80 columns.
+"""
 
 import textwrap
 from collections import Counter, defaultdict
@@ -29,14 +31,18 @@ ENDS = ", which ends the run earlier"
 
 
 def print_plan(
-    config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
+    config: pytest.Config,
+    plan: Plan,
+    unplanned: Mapping[str, str],
+    settings: Settings,
 ) -> None:
     """Write the plan to the terminal.
 
     Args:
         config: The configuration of the pytest run.
         plan: The plan.
-        unplanned: By a test's id, why its calls are not all known, or why it is skipped.
+        unplanned: By a test's id, why its calls are not all known, or why it is
+            skipped.
         settings: The settings of the run.
     """
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
@@ -54,7 +60,9 @@ def print_plan(
 
 
 def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
-    """Write a table for each model, and one line for all recommenders that cost nothing."""
+    """Write a table for each model, and one line for all
+    recommenders that cost nothing.
+    """
     counts_by_model: dict[str, dict[str, Count]] = {}
     for (suite, model), count in plan.counts.items():
         if suite not in BESIDE:
@@ -74,11 +82,16 @@ def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
         for note in notes:
             _write(reporter, note)
     if free:
-        _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
+        _write(
+            reporter,
+            f"Calls that cost nothing, to other recommenders: {', '.join(free)}.",
+        )
 
 
 def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str]:
-    """Write how many tests are skipped for which reasons; returns the tests that are not planned for others."""
+    """Write how many tests are skipped for which reasons; returns
+    the tests that are not planned for others.
+    """
     skipped: Counter[str] = Counter()
     left = {}
     for nodeid, reason in unplanned.items():
@@ -97,7 +110,12 @@ def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str
     return left
 
 
-def _write_bound(reporter: Any, plan: Plan, not_planned: int, settings: Settings) -> None:
+def _write_bound(
+    reporter: Any,
+    plan: Plan,
+    not_planned: int,
+    settings: Settings,
+) -> None:
     """Write how many calls the run makes at most, of which kinds, and what they cost.
 
     Args:
@@ -106,16 +124,26 @@ def _write_bound(reporter: Any, plan: Plan, not_planned: int, settings: Settings
         not_planned: The number of tests whose calls are not known.
         settings: The settings of the run.
     """
-    planned = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
-    confirming = [count for (suite, _), count in plan.counts.items() if suite == CONFIRMING]
-    controls = [count for (suite, _), count in plan.counts.items() if suite == CONTROLLING]
+    planned = [
+        count for (suite, _), count in plan.counts.items() if suite not in BESIDE
+    ]
+    confirming = [
+        count for (suite, _), count in plan.counts.items() if suite == CONFIRMING
+    ]
+    controls = [
+        count for (suite, _), count in plan.counts.items() if suite == CONTROLLING
+    ]
     everything = [*planned, *confirming, *controls]
     most = _to_make(everything)
     without = ""
     if not_planned:
         tests = "test that is" if not_planned == 1 else f"{not_planned} tests that are"
         without = f", without the {tests} not planned"
-    _write(reporter, f"at most {most:,} calls, {_at_most(everything)}{without}", indent=4)
+    _write(
+        reporter,
+        f"at most {most:,} calls, {_at_most(everything)}{without}",
+        indent=4,
+    )
     for part in _parts(planned, confirming, controls, settings):
         _write(reporter, f"  {part}", indent=4)
     if _to_make(planned):
@@ -132,29 +160,35 @@ def _parts(
     controls: Sequence[Count],
     settings: Settings,
 ) -> list[str]:
-    """The calls of each kind, in words: those of the tests, and what is asked beside them."""
+    """The calls of each kind, in words: those of the
+    tests, and what is asked beside them.
+    """
     calls = sum(count.calls for count in planned)
     to_make = _to_make(planned)
     cached = calls - to_make
     parts = [
-        f"{calls:,} calls planned, {cached:,} cached, {to_make:,} to make; {_at_most(planned)}"
+        f"{calls:,} calls planned, {cached:,} cached, {to_make:,} to make; {_at_most(planned)}",
     ]
     if _to_make(confirming):
-        shrinking = f"; --recsys-shrink={settings.shrink} each" if settings.shrink else ""
+        shrinking = (
+            f"; --recsys-shrink={settings.shrink} each" if settings.shrink else ""
+        )
         parts.append(
             f"{_to_make(confirming):,} more if every relation is violated; {_at_most(confirming)}: both sides of a "
-            f"difference are asked once more, and some users at the end, to see whether answers changed{shrinking}"
+            f"difference are asked once more, and some users at the end, to see whether answers changed{shrinking}",
         )
     if _to_make(controls):
         parts.append(
             f"{_to_make(controls):,} controls; {_at_most(controls)}: they show whether promises that hold are kept "
-            f"vacuously (-o recsys_controls=0 asks none)"
+            f"vacuously (-o recsys_controls=0 asks none)",
         )
     return parts
 
 
 def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
-    """What the limits a day leave of today, a line for each, and whether that is less than `calls` or `usd`."""
+    """What the limits a day leave of today, a line for each, and
+    whether that is less than `calls` or `usd`.
+    """
     if not settings.daily:
         return []
     daily = settings.daily
@@ -169,7 +203,9 @@ def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
         line = f"recsys_usd_a_day={daily.usd:g} leaves ${left.usd:.2f} of today"
         lines.append(f"{line}{ENDS}" if usd > left.usd else line)
     if left.tokens is not None:
-        line = f"recsys_tokens_a_day={daily.tokens} leaves {left.tokens:,} tokens of today"
+        line = (
+            f"recsys_tokens_a_day={daily.tokens} leaves {left.tokens:,} tokens of today"
+        )
         lines.append(line)
     return lines
 
@@ -205,13 +241,17 @@ def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
     if pace is None:
         return ["How long it takes is not known yet: no answers in the cache tell."]
     duration = lasting(calls / pace)
-    return [f"At the {pace:.3g} calls a second of the answers in the cache, it takes {duration}."]
+    return [
+        f"At the {pace:.3g} calls a second of the answers in the cache, it takes {duration}.",
+    ]
 
 
 def _table(counts: Mapping[str, Count]) -> list[str]:
-    """The lines of a table with a row for each suite, and one for all if there are several.
+    """The lines of a table with a row for each suite, and one for all if there are
+    several.
 
-    The numbers stand in columns on the right. A suite whose name has no room beside them has a line of its own.
+    The numbers stand in columns on the right. A suite whose name has no room beside
+    them has a line of its own.
     """
     rows = [("suite", "tests", "calls", "cached", "prompt", "answers", "at most")]
     for suite, count in counts.items():
@@ -233,7 +273,10 @@ def _table(counts: Mapping[str, Count]) -> list[str]:
     return lines
 
 
-def _row(suite: str, counts: Sequence[Count]) -> tuple[str, str, str, str, str, str, str]:
+def _row(
+    suite: str,
+    counts: Sequence[Count],
+) -> tuple[str, str, str, str, str, str, str]:
     """The cells of a suite, or of several together."""
     tests: set[str] = set()
     for count in counts:
@@ -265,17 +308,23 @@ def _known_sum(numbers: Sequence[float | None]) -> float | None:
 
 
 def _notes(counts: Sequence[Count]) -> list[str]:
-    """How the tokens in the table of one model are counted, and what is known of its price."""
+    """How the tokens in the table of one model are
+    counted, and what is known of its price.
+    """
     notes = []
     if _is_of_text(counts):
         notes.append(_note_on_tokens(counts))
     price = counts[0].price if counts else None  # they are of one model
     if price is None:
         whose = "this model" if _is_of_text(counts) else "its calls"
-        notes.append(f"The price of {whose} is not known; name it with --recsys-prices=FILE.")
+        notes.append(
+            f"The price of {whose} is not known; name it with --recsys-prices=FILE.",
+        )
     elif not price.is_free:
         date = f", {price.date}" if price.date else ""
-        notes.append(f"Price: ${price.input:g} and ${price.output:g} per million tokens{date}.")
+        notes.append(
+            f"Price: ${price.input:g} and ${price.output:g} per million tokens{date}.",
+        )
     return notes
 
 
@@ -305,7 +354,11 @@ def _write_dearest(reporter: Any, plan: Plan) -> None:
     if len(calls) <= 1:
         return
     reporter.write_sep("=", "recsys-mt: the tests that ask most")
-    dearest = sorted(calls, key=lambda function: (usd[function], calls[function]), reverse=True)
+    dearest = sorted(
+        calls,
+        key=lambda function: (usd[function], calls[function]),
+        reverse=True,
+    )
     for function in dearest[:MOST]:
         cost = f", {dollars(usd[function])}" if usd[function] else ""
         reporter.write_line(f"{calls[function]:,} calls{cost}")
@@ -313,7 +366,8 @@ def _write_dearest(reporter: Any, plan: Plan) -> None:
 
 
 def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
-    """Write each reason with the test functions that have it, and how many of their tests do.
+    """Write each reason with the test functions that have it, and how many of their
+    tests do.
 
     Args:
         reporter: Writes to the terminal.
@@ -354,6 +408,11 @@ def short(number: float) -> str:
 
 def _write(reporter: Any, text: str, indent: int = 0) -> None:
     """Write a text in lines that fit; from the second on they are indented."""
-    lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )
     for line in lines:
         reporter.write_line(line)

@@ -14,7 +14,9 @@ def merged(found: Iterable[Planted]) -> list[Planted]:
     entries: list[Planted] = []
     for (fault, model), group in sorted(groups.items()):
         entry = cast("Planted", {"fault": fault, "model": model, **_sum(group)})
-        elsewhere = [planted["elsewhere"] for planted in group if "elsewhere" in planted]
+        elsewhere = [
+            planted["elsewhere"] for planted in group if "elsewhere" in planted
+        ]
         if elsewhere:
             entry["elsewhere"] = _sum(elsewhere)
         entries.append(entry)

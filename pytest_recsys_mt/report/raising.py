@@ -1,4 +1,6 @@
-"""How to ask a request again at which users' code raised: in words, and as code to paste."""
+"""How to ask a request again at which users' code
+raised: in words, and as code to paste.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -10,16 +12,25 @@ MOST_PARTS = 8
 """Most items of a list that are written as code: with more, nobody reads it."""
 
 
-def how_to_ask(source: Request | None, failed: Request, smallest: Request | None) -> Iterator[str]:
-    """What the request that failed changes in the user's own, and a smaller one that fails as well.
+def how_to_ask(
+    source: Request | None,
+    failed: Request,
+    smallest: Request | None,
+) -> Iterator[str]:
+    """What the request that failed changes in the user's own, and a smaller one that
+    fails as well.
 
     Args:
         source: The user's own request; None if it is not known.
         failed: The request at which users' code raised.
-        smallest: The smallest request found at which it raises; None if none was sought.
+        smallest: The smallest request found at which it raises; None if none was
+            sought.
     """
     if source is not None:
-        of_source, of_failed = plain_requests(source, failed.replace(replicate=source.replicate))
+        of_source, of_failed = plain_requests(
+            source,
+            failed.replace(replicate=source.replicate),
+        )
         if of_source != of_failed:
             yield ""
             yield "this request is a follow-up; it differs from the user's own in:"
@@ -40,7 +51,9 @@ def _can_be_pasted(request: Request) -> bool:
 
 
 def as_code(request: Request) -> Iterator[str]:
-    """A request as Python code; it needs the names `Item`, `Rating`, `Request` and `Scale`."""
+    """A request as Python code; it needs the names
+    `Item`, `Rating`, `Request` and `Scale`.
+    """
     low = _number(request.scale.low)
     high = _number(request.scale.high)
     candidates = "None"
@@ -77,7 +90,12 @@ def _rating(rating: Rating) -> str:
 
 def _item(item: Item) -> str:
     """An item as code, without the last arguments that have their defaults."""
-    arguments = [repr(item.id), repr(item.title), repr(item.year), _facts(item.attributes)]
+    arguments = [
+        repr(item.id),
+        repr(item.title),
+        repr(item.year),
+        _facts(item.attributes),
+    ]
     while len(arguments) > 1 and arguments[-1] in ("", "None", "''"):
         arguments.pop()
     return f"Item({', '.join(arguments)})"

@@ -10,7 +10,15 @@ from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Planted, Row
+from pytest_recsys_mt.gate.document import (
+    Calls,
+    Decision,
+    Document,
+    Drift,
+    Facts,
+    Planted,
+    Row,
+)
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.gate.states import grouped, models_of
@@ -36,7 +44,8 @@ class Record:
     """Collects rows and calls from the test reports of all workers.
 
     Attributes:
-        answers: One row for each answer to a multiple-choice question, once the document is made.
+        answers: One row for each answer to a multiple-choice question, once the
+            document is made.
         planted: How far a planted fault changed the answers of each process.
         lists: The first titles of the usual answers, by model and by user.
     """
@@ -106,7 +115,8 @@ class Record:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows in the order of their tests' ids, with p-values adjusted over the run.
+        """All rows in the order of their tests' ids, with p-values adjusted over the
+        run.
 
         `p_holm` is adjusted by Holm, `p_bh` by Benjamini and Hochberg.
         """
@@ -129,7 +139,8 @@ class Record:
                 continue
             shown = [row for row in test if row["status"] == "violated"]
             fixed = all(
-                row["outcome"] == "failed" and row["status"] in ("holds", "not-applicable")
+                row["outcome"] == "failed"
+                and row["status"] in ("holds", "not-applicable")
                 for row in test
             )
             for row in shown or test * fixed:
@@ -162,13 +173,17 @@ class Record:
             "time": self._time,
             "calls": self.calls,
             "readings": {
-                model: summed(self._readings[model].values()) for model in sorted(self._readings)
+                model: summed(self._readings[model].values())
+                for model in sorted(self._readings)
             },
             "drift": self._drifts,
             "notes": sorted(self.notes) + dependences(rows),
             "left_out": {"effort": self.settings.effort, "tests": self._left_out},
             "results": rows,
-            "lists": {model: dict(sorted(of.items())) for model, of in sorted(self.lists.items())},
+            "lists": {
+                model: dict(sorted(of.items()))
+                for model, of in sorted(self.lists.items())
+            },
             "dimensions": dimensions(rows),
             "digests": {
                 "users": digest_of(sorted(self._requests)),
@@ -197,18 +212,30 @@ class Record:
         drifted = [drift["reason"] for drift in self._drifts if drift["drifted"]]
         asked = settings.policy is not None or settings.baseline is not None
         gate = Gate(policy, asked, alpha, settings.inconclusive, baseline)
-        return gate.decide(document, violated, {"drift": drifted, "partial": incomplete})
+        return gate.decide(
+            document,
+            violated,
+            {"drift": drifted, "partial": incomplete},
+        )
 
     def write(self, path: Path) -> None:
-        """Write the record to `path`, and the answers to questions beside it, each completely or not at all."""
+        """Write the record to `path`, and the answers to questions beside it, each
+        completely or not at all.
+        """
         document = self.document()
         with written_to(path, 0o644) as stream:
             stream.writelines(lines_of(document))
         write_answers(path, document, self.answers)
 
 
-def standing(rows: Iterable[Row], corrected: Literal["p_holm", "p_bh"], alpha: float) -> list[Row]:
-    """The rows whose violation is not expected, and remains after a correction over the run."""
+def standing(
+    rows: Iterable[Row],
+    corrected: Literal["p_holm", "p_bh"],
+    alpha: float,
+) -> list[Row]:
+    """The rows whose violation is not expected, and
+    remains after a correction over the run.
+    """
     return [
         row
         for row in rows

@@ -30,7 +30,8 @@ class _Listed:
 
     Attributes:
         relations: The relations by name.
-        tests: The test functions of each relation, by its name; one comes again for each of its parameters.
+        tests: The test functions of each relation, by its name; one comes again for
+            each of its parameters.
         alone: The promise of each test function without a relation.
     """
 
@@ -40,7 +41,9 @@ class _Listed:
 
 
 def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Write the relations of the collected tests, each once, in the order of collection."""
+    """Write the relations of the collected tests, each
+    once, in the order of collection.
+    """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
@@ -81,7 +84,9 @@ def _about_relation(relation: object, tests: Sequence[str]) -> Iterator[str]:
 
 
 def _about_test(test: str, promise: str) -> Iterator[str]:
-    """The promise of a test without a relation, else its name in words, and where it is."""
+    """The promise of a test without a relation, else its
+    name in words, and where it is.
+    """
     name = parts_of(test).function
     in_words = name.removeprefix("test_").replace("_", " ")
     yield from _wrapped(promise or in_words)
@@ -124,21 +129,27 @@ def promised_by(transformation: object) -> str:
 
 
 def promise_of(
-    item: pytest.Item, transformation: object | None, oracle: str, allowed: Allowed | None = None
+    item: pytest.Item,
+    transformation: object | None,
+    oracle: str,
+    allowed: Allowed | None = None,
 ) -> str:
     """The promise that a test checks, in one line.
 
-    One relation can be tested for two promises. "The ranking stays the same" is not what an oracle checks
-    that wants at least some change, so the relation's words count only if they fit.
+    One relation can be tested for two promises. "The ranking stays the same" is not
+    what an oracle checks that wants at least some change, so the relation's words count
+    only if they fit.
 
     Args:
         item: The test.
         transformation: The relation that it tests; None if it tests none.
-        oracle: The name of the oracle that judges, as in a record; empty if it is not known.
+        oracle: The name of the oracle that judges, as in a record; empty if it is not
+            known.
         allowed: How the oracle bounds what it measures.
 
     Returns:
-        The words of the relation, else of the test, else of the oracle; empty if none of them has any.
+        The words of the relation, else of the test, else of the oracle; empty if none
+        of them has any.
     """
     if transformation is not None and _fits(transformation, oracle, allowed):
         of_relation = promised_by(transformation)
@@ -149,7 +160,9 @@ def promise_of(
 
 
 def _fits(transformation: object, oracle: str, allowed: Allowed | None) -> bool:
-    """Whether an oracle checks what a relation promises: a change, or that nothing changes."""
+    """Whether an oracle checks what a relation promises:
+    a change, or that nothing changes.
+    """
     if not oracle:
         return True
     promises_change = getattr(transformation, "promises_change", False)
@@ -158,7 +171,9 @@ def _fits(transformation: object, oracle: str, allowed: Allowed | None) -> bool:
 
 
 def _function_of(oracle: str) -> str:
-    """The name of an oracle without what it measures: ``same_ranking`` of ``same_ranking:rbo``."""
+    """The name of an oracle without what it measures:
+    ``same_ranking`` of ``same_ranking:rbo``.
+    """
     return oracle.partition(":")[0]
 
 

@@ -37,9 +37,14 @@ def row_of(
     promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
-    """One verdict as plain data; the outcome and the attempts of its test are added when known."""
+    """One verdict as plain data; the outcome and the
+    attempts of its test are added when known.
+    """
     known: dict[str, object] = {
-        **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
+        **{
+            field.name: getattr(verdict, field.name)
+            for field in dataclasses.fields(verdict)
+        },
         "examples": list(_examples(verdict)),
         "details": dict(verdict.details),
         "per_user": dict(verdict.per_user),
@@ -58,12 +63,17 @@ def row_of(
         "reproduce": "",
         "traceback": "",
     }
-    of_benchmarks = () if verdict.metric is not None else ("metric", "value", "threshold")
+    of_benchmarks = (
+        () if verdict.metric is not None else ("metric", "value", "threshold")
+    )
     row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
     lost: list[str] = []
     clean: Row = plain(row, lost)
     # What a test says itself passed no other door; examples hold answers, which did.
-    clean["reason"], clean["details"] = redact(clean["reason"]), without_keys(clean["details"])
+    clean["reason"], clean["details"] = (
+        redact(clean["reason"]),
+        without_keys(clean["details"]),
+    )
     clean["nodeid"] = nodeid  # pytest's own text: whatever splits it wants it as it is
     if lost:
         # A part of what belongs together would say something else than the whole.
@@ -71,7 +81,9 @@ def row_of(
             if None in (clean[pair] or ()):
                 clean[pair] = None
         clean["per_user"] = {
-            user: value for user, value in clean["per_user"].items() if value is not None
+            user: value
+            for user, value in clean["per_user"].items()
+            if value is not None
         }
         clean["details"][NOT_FINITE] = lost
         told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
@@ -94,13 +106,15 @@ def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
 
 
 def lines_of(document: Document) -> Iterator[str]:
-    """A record as readable text, part by part; the values of users take one line per verdict, as do both
-    requests of an example.
+    """A record as readable text, part by part; the values of users take one line per
+    verdict, as do both requests of an example.
     """
     rows = document["results"]
     mark = uuid.uuid4().hex
     head, *tail = json.dumps(
-        {**document, "results": [mark] if rows else []}, indent=1, allow_nan=False
+        {**document, "results": [mark] if rows else []},
+        indent=1,
+        allow_nan=False,
     ).split(f'"{mark}"')
     yield head
     for place, row in enumerate(rows):

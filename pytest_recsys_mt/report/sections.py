@@ -19,7 +19,11 @@ from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import row_of
-from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_kind
+from pytest_recsys_mt.report.short_failures import (
+    Shown,
+    evidence_once,
+    is_first_of_its_kind,
+)
 from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
@@ -43,19 +47,21 @@ def attach(
     explain: Callable[[Failure], None],
     shown: Shown,
 ) -> None:
-    """Attach the rows of a test and its calls to the report, and the evidence below a failure.
+    """Attach the rows of a test and its calls to the report, and the evidence below a
+    failure.
 
-    The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
-    so they hold only plain data.
+    The rows travel in the report's own attributes, which xdist sends to the controller
+    unchanged, so they hold only plain data.
 
     Args:
-        report: The report of the test's call, or of the phase that failed or skipped before it.
+        report: The report of the test's call, or of the phase that failed or skipped
+            before it.
         item: The test.
         running: What the test has judged so far.
         settings: The settings of the run.
         run: What the process runs; None if it could not begin.
-        reproduce: Makes the command that runs the test again, from whether all answers are on disk and how many calls
-            to spend on smallest examples.
+        reproduce: Makes the command that runs the test again, from whether all answers
+            are on disk and how many calls to spend on smallest examples.
         explain: Takes each failure of users' code that the test names.
         shown: What this process has printed so far.
     """
@@ -64,8 +70,14 @@ def attach(
     model = running.model or parameters.get("recsys_model", "")
     rows = _rows_of(report, item, running, model)
     policy = None if run is None else settings.policy
-    if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
-        # As pytest's own xfail does: a verdict that does not gate is reported and fails nothing.
+    if (
+        policy is not None
+        and report.failed
+        and _of_verdict(report)
+        and _passes(rows, policy)
+    ):
+        # As pytest's own xfail does: a verdict that does not gate is reported and fails
+        # nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
     executor = run.executor if run is not None and running.recsys is not None else None
@@ -101,13 +113,29 @@ def _add_command(rows: Sequence[Row], reproduce: Callable[[], str]) -> None:
         row["reproduce"] = command
 
 
-def _rows_of(report: Any, item: pytest.Item, running: RunningTest, model: str) -> list[Row]:
-    """The rows of a test's verdicts; without any, one that says why a test failed or was skipped."""
-    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
+def _rows_of(
+    report: Any,
+    item: pytest.Item,
+    running: RunningTest,
+    model: str,
+) -> list[Row]:
+    """The rows of a test's verdicts; without any, one that
+    says why a test failed or was skipped.
+    """
+    place = {
+        "nodeid": report.nodeid,
+        "suite": Path(item.path).parent.name,
+        "model": model,
+    }
     fingerprint = None if running.recsys is None else running.recsys.fingerprint
     rows = []
     for number, verdict in enumerate(running.verdicts):
-        promise = promise_of(item, running.transformation, verdict.oracle, verdict.allowed)
+        promise = promise_of(
+            item,
+            running.transformation,
+            verdict.oracle,
+            verdict.allowed,
+        )
         row = row_of(
             verdict,
             expected=running.expectation(verdict),
@@ -119,9 +147,12 @@ def _rows_of(report: Any, item: pytest.Item, running: RunningTest, model: str) -
         rows.append(row)
     if rows or not (report.failed or report.skipped):
         return rows
-    # A test that failed without a verdict, a relation or a reason has judged nothing, and gets no row.
+    # A test that failed without a verdict, a relation or a reason has judged nothing,
+    # and gets no row.
     if report.skipped or running.transformation is not None or running.reason:
-        relation = "" if running.transformation is None else name_of(running.transformation)
+        relation = (
+            "" if running.transformation is None else name_of(running.transformation)
+        )
         status: Status = "error" if report.failed else "not-applicable"
         reason = running.reason or _first_line(report)
         unjudged = Verdict(status, "", relation, reason=reason)
@@ -131,7 +162,11 @@ def _rows_of(report: Any, item: pytest.Item, running: RunningTest, model: str) -
 
 
 def _attach_failures(
-    report: Any, run: Run, model: str, rows: Sequence[Row], explain: Callable[[Failure], None]
+    report: Any,
+    run: Run,
+    model: str,
+    rows: Sequence[Row],
+    explain: Callable[[Failure], None],
 ) -> None:
     """Attach the failures of users' code that a failed test names, and explain each."""
     reasons = [row["reason"] for row in rows]
@@ -143,9 +178,15 @@ def _attach_failures(
 
 
 def _evidence_of(
-    running: RunningTest, rows: Sequence[Row], smaller: str, whole_record: str, shown: Shown
+    running: RunningTest,
+    rows: Sequence[Row],
+    smaller: str,
+    whole_record: str,
+    shown: Shown,
 ) -> Iterator[tuple[str, str]]:
-    """The sections of a failed test: a title and a text for each verdict to which the failure is due."""
+    """The sections of a failed test: a title and a text for
+    each verdict to which the failure is due.
+    """
     is_unexpected = [row["status"] != row["expected"] for row in rows]
     # Not strict: a test without verdicts may have the one row that says why.
     for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
@@ -162,7 +203,9 @@ def _evidence_of(
                 lines.append("to run this test again:")
             lines.append(row["reproduce"])
         if smaller and is_first and number in running.to_shrink:
-            lines.append(f"to look for the smallest example, with at most {SHRINK} more calls:")
+            lines.append(
+                f"to look for the smallest example, with at most {SHRINK} more calls:",
+            )
             lines.append(smaller)
         name = one_line(verdict.relation or verdict.oracle)
         yield f"recsys-mt: {name}", redact(sanitize("\n".join(lines)))
@@ -171,7 +214,9 @@ def _evidence_of(
 def _of_verdict(report: Any) -> bool:
     """Whether a test failed at an assertion, and not at an error of its code."""
     crash = getattr(report.longrepr, "reprcrash", None)
-    return crash is None or crash.message.startswith(("assert", "AssertionError", "Failed"))
+    return crash is None or crash.message.startswith(
+        ("assert", "AssertionError", "Failed"),
+    )
 
 
 def _passes(rows: Sequence[Row], policy: Policy) -> bool:

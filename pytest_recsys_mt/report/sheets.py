@@ -1,4 +1,6 @@
-"""Tables that commands write, with lines below them, in each format: terminal, Markdown, LaTeX, CSV and HTML."""
+"""Tables that commands write, with lines below them, in each format: terminal,
+Markdown, LaTeX, CSV and HTML.
+"""
 
 import csv
 import io
@@ -19,7 +21,9 @@ NONE = "–"
 
 @dataclass(frozen=True)
 class Value:
-    """A number of a cell: in bold if it is the best, with letters raised behind it, and its bounds."""
+    """A number of a cell: in bold if it is the best, with
+    letters raised behind it, and its bounds.
+    """
 
     number: float | None
     best: bool = False
@@ -33,10 +37,12 @@ Drawn = Literal["", "stacked", "bars", "lines", "scatter"]
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with notes below it; without columns a heading, and without a title what belongs to the sheet before it.
+    """A table with notes below it; without columns a heading, and without a title what
+    belongs to the sheet before it.
 
-    The first cell of a row names it. The first `wordy` columns hold words, the others numbers. A page draws the columns
-    `bars`: the shares of each row in one bar, a bar for each number, a line for each row, or a point at its first two.
+    The first cell of a row names it. The first `wordy` columns hold words, the others
+    numbers. A page draws the columns `bars`: the shares of each row in one bar, a bar
+    for each number, a line for each row, or a point at its first two.
     """
 
     title: str = ""
@@ -64,7 +70,9 @@ class _Marks:
 
 
 def number(value: float | None) -> str:
-    """A value with three decimals, or with four digits where it is large; a dash for none."""
+    """A value with three decimals, or with four digits
+    where it is large; a dash for none.
+    """
     if value is None:
         return NONE
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
@@ -73,7 +81,9 @@ def number(value: float | None) -> str:
 def plain(cell: Cell) -> str:
     """A cell as text."""
     if isinstance(cell, Value):
-        return f"{number(cell.number)}{cell.raised and f' {cell.raised}'}{_bounds(cell)}"
+        return (
+            f"{number(cell.number)}{cell.raised and f' {cell.raised}'}{_bounds(cell)}"
+        )
     return str(cell) if isinstance(cell, str | int) else number(cell)
 
 
@@ -89,12 +99,14 @@ def write_sheets(
     usual: str = ".md",
     **formats: Callable[[], str],
 ) -> None:
-    """Print some tables in the format of the ending `usual`, or write them to a file in that of its ending, as `formats`
-    say where they do. `what` they are is told in a word or two: ``leaderboard``.
+    """Print some tables in the format of the ending `usual`, or write them to a file in
+    that of its ending, as `formats` say where they do. `what` they are is told in a
+    word or two: ``leaderboard``.
 
     Raises:
         DataError: If the file cannot be written.
-        MissingExtraError: If it is a page, and the libraries that make one are not installed.
+        MissingExtraError: If it is a page, and the libraries that make one are not
+            installed.
     """
     ending = usual if output is None else output.suffix
     own = formats.get(ending.removeprefix("."))
@@ -112,7 +124,9 @@ def markdown(what: str, title: str, sheets: Sequence[Sheet]) -> str:
         if sheet.title:
             parts.append(f"{'#' * sheet.level} {in_markdown(sheet.title)}")
         if sheet.rows:
-            head, *rows = [[*map(marks.cell, row)] for row in (sheet.columns, *sheet.rows)]
+            head, *rows = [
+                [*map(marks.cell, row)] for row in (sheet.columns, *sheet.rows)
+            ]
             parts.append("\n".join(in_table(head, rows, sheet.wordy)))
         if sheet.notes:
             parts.append("\n".join(f"* {in_markdown(note)}" for note in sheet.notes))
@@ -140,7 +154,8 @@ def latex(what: str, title: str, sheets: Sequence[Sheet]) -> str:
             above = f"{sheet.title}. " if sheet.title else above
         elif sheet.rows:
             head, *rows = (
-                " & ".join(map(marks.cell, row)) + r" \\" for row in (sheet.columns, *sheet.rows)
+                " & ".join(map(marks.cell, row)) + r" \\"
+                for row in (sheet.columns, *sheet.rows)
             )
             sides = "l" * sheet.wordy + "r" * (len(sheet.columns) - sheet.wordy)
             lines = (
@@ -148,7 +163,9 @@ def latex(what: str, title: str, sheets: Sequence[Sheet]) -> str:
                 r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}",
             )  # fmt: skip
             parts.append("\n".join(lines))
-        parts += ["\n".join(f"% {one_line(note)}" for note in sheet.notes)] * bool(sheet.notes)
+        parts += ["\n".join(f"% {one_line(note)}" for note in sheet.notes)] * bool(
+            sheet.notes,
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -161,7 +178,9 @@ def in_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(f"'{x}" if isinstance(x, str) and _FORMULA.match(x) else x for x in row)
+        writer.writerow(
+            f"'{x}" if isinstance(x, str) and _FORMULA.match(x) else x for x in row
+        )
     return stream.getvalue()
 
 
@@ -207,7 +226,11 @@ def _page(what: str, title: str, sheets: Sequence[Sheet]) -> str:
     require_html()
     from markupsafe import Markup, escape
 
-    marks = _Marks("<b>{}</b>", "<sup>{}</sup>", lambda text: str(escape(one_line(text))))
+    marks = _Marks(
+        "<b>{}</b>",
+        "<sup>{}</sup>",
+        lambda text: str(escape(one_line(text))),
+    )
     contents = {
         "kicker": what,
         "title": one_line(title),

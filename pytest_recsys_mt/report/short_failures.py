@@ -1,4 +1,5 @@
-"""Keeps the output of several failures short: one example in full for each oracle of a file, the others in a line.
+"""Keeps the output of several failures short: one example in full for each oracle of a
+file, the others in a line.
 
 Three relations that fail for one cause would otherwise print three times the same.
 """
@@ -32,19 +33,28 @@ SHOWN: pytest.StashKey[Shown] = pytest.StashKey()
 
 
 def short_traceback(
-    excinfo: pytest.ExceptionInfo[BaseException], item: pytest.Item, verdicts: Sequence[Verdict]
+    excinfo: pytest.ExceptionInfo[BaseException],
+    item: pytest.Item,
+    verdicts: Sequence[Verdict],
 ) -> Any:
-    """The assertion of a verdict that failed, in three lines; None for any other failure.
+    """The assertion of a verdict that failed, in three lines; None for any other
+    failure.
 
-    The sentence of the verdict stands below it, so the values that pytest shows would say it twice more. Who asks for
-    another style of traceback (``--tb``) gets all of it.
+    The sentence of the verdict stands below it, so the values that pytest shows would
+    say it twice more. Who asks for another style of traceback (``--tb``) gets all of
+    it.
     """
     message = str(excinfo.value)
-    failed = next((v for v in verdicts if message.startswith(f"assert {v!r}"[:_BEGINNING])), None)
+    failed = next(
+        (v for v in verdicts if message.startswith(f"assert {v!r}"[:_BEGINNING])),
+        None,
+    )
     if failed is None or item.config.getoption("tbstyle", "auto") != "auto":
         return None
     found: Any = excinfo.getrepr(
-        style="short", chain=False, tbfilter=lambda info: info.traceback.cut(path=item.path)
+        style="short",
+        chain=False,
+        tbfilter=lambda info: info.traceback.cut(path=item.path),
     )
     told = f"{one_line(failed.relation or failed.oracle)} is {failed.status}"
     shown = item.config.stash.get(SHOWN, {})
@@ -58,11 +68,15 @@ def short_traceback(
 
 
 def without_our_lines(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """What an error of ours shows: the lines of tests and fixtures that led to it, and its text, which says what to do."""
+    """What an error of ours shows: the lines of tests and fixtures that led to it, and
+    its text, which says what to do.
+    """
     if not any(map(_is_of_user, excinfo.traceback)):
         return excinfo.getrepr(style="value", chain=False)
     return excinfo.getrepr(
-        style="short", chain=False, tbfilter=lambda info: info.traceback.filter(_is_of_user)
+        style="short",
+        chain=False,
+        tbfilter=lambda info: info.traceback.filter(_is_of_user),
     )
 
 
@@ -80,7 +94,11 @@ def smallest_of(row: Row) -> str:
         return ""
     source: Mapping[str, Any] = shrunk["source"]
     history = [(each["title"], each["rating"]) for each in source["history"]]
-    offered = None if source["candidates"] is None else [x["title"] for x in source["candidates"]]
+    offered = (
+        None
+        if source["candidates"] is None
+        else [x["title"] for x in source["candidates"]]
+    )
     return repr((shrunk["user"], history, offered, source["k"]))
 
 
@@ -100,7 +118,9 @@ def forget(shown: Shown, nodeid: str) -> None:
 
 
 def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
-    """The evidence of a row in full if it is the first of its kind, else a line that says where more is."""
+    """The evidence of a row in full if it is the first of its
+    kind, else a line that says where more is.
+    """
     kind = _kind_of(row)
     printed = Printed(row["relation"] or row["oracle"], row["nodeid"])
     small = smallest_of(row)
@@ -110,11 +130,15 @@ def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
     if first:
         return evidence(row, where)
     if twin is not None:
-        return [f"smallest example: that of {one_line(twin.name)} above; to run this test alone:"]
+        return [
+            f"smallest example: that of {one_line(twin.name)} above; to run this test alone:",
+        ]
     shrunk = row.get("shrunk")
     if shrunk is None:
         if not row["examples"]:
             return ["to run this test again:"]
         told = f"{len(row['examples'])} users"
-        return [f"to see {told} in full ({where or '--recsys-html=report.html'} has all):"]
+        return [
+            f"to see {told} in full ({where or '--recsys-html=report.html'} has all):",
+        ]
     return [f"{size_of_smallest(shrunk)}; in full:"]

@@ -15,7 +15,9 @@ def test_of_row(row: Row) -> str:
 
 
 def _parameters(row: Row) -> str:
-    """The parameters of the test without the relation, which stands in the name already."""
+    """The parameters of the test without the relation,
+    which stands in the name already.
+    """
     parameters = own_parameters(row)
     if not row["relation"]:
         return parameters
@@ -23,7 +25,9 @@ def _parameters(row: Row) -> str:
 
 
 def letters_of(name: str) -> str:
-    """The letters and digits of a name, by which a metric is found whatever its spelling."""
+    """The letters and digits of a name, by which a
+    metric is found whatever its spelling.
+    """
     return re.sub(r"[^a-z0-9]+", "", name.casefold())
 
 
@@ -33,7 +37,9 @@ def shorten(text: str, width: int) -> str:
 
 
 def folded(name: str, width: int) -> list[str]:
-    """`name` in lines of at most `width` characters, which together are the name; a line ends after a mark if it can."""
+    """`name` in lines of at most `width` characters, which together are the name; a
+    line ends after a mark if it can.
+    """
     lines = []
     line = ""
     longest = width - 2  # further lines are indented by two
@@ -48,7 +54,9 @@ def folded(name: str, width: int) -> list[str]:
 
 
 def distinct_names(rows: Sequence[Row]) -> list[str]:
-    """The name of each row of one suite and one recommender, with what tells it from rows of the same name."""
+    """The name of each row of one suite and one recommender, with
+    what tells it from rows of the same name.
+    """
     names = [name_of_row(row) for row in rows]
     places_by_name = grouped(range(len(names)), names.__getitem__)
     for name, places in places_by_name.items():
@@ -67,7 +75,9 @@ def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
 
 
 def _marks(rows: Sequence[Row]) -> list[str]:
-    """What tells rows of one name apart: by the first of their facts that does, else by a number."""
+    """What tells rows of one name apart: by the first of
+    their facts that does, else by a number.
+    """
     functions = {row["oracle"].partition(":")[0] for row in rows}
     if len(functions) == 1:
         oracle = lambda row: row["oracle"].partition(":")[2]

@@ -27,7 +27,8 @@ class _Share:
     """The calls of one suite, model and purpose.
 
     Attributes:
-        calls: The facts of each call, one for each attempt; the last says what came of it.
+        calls: The facts of each call, one for each attempt; the last says what came of
+            it.
         attempts: The attempts that were sent for this purpose, and paid for.
     """
 
@@ -40,11 +41,16 @@ def _sums(share: _Share, purpose: str) -> Sums:
     calls = share.calls
     attempts = share.attempts
     results = [facts[-1] for facts in calls]
-    # A call beside the tests, or one that checks for changed answers, is no call that a test asked for.
+    # A call beside the tests, or one that checks for changed answers, is no call that a
+    # test asked for.
     is_beside = purpose in BESIDE
     states = [result.state for result in results if not is_beside and not result.again]
-    made_after_failures = [facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"]
-    asked_again = [result for result in results if result.again and result.state != "cached"]
+    made_after_failures = [
+        facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"
+    ]
+    asked_again = [
+        result for result in results if result.again and result.state != "cached"
+    ]
     retries = 0
     unknown_costs = 0
     for facts in calls:
@@ -76,14 +82,16 @@ def _sums(share: _Share, purpose: str) -> Sums:
 
 
 def spent(
-    facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
+    facts: Mapping[str, Sequence[Counted]],
+    causes: Mapping[str, Cause],
+    planned: Iterable[str],
 ) -> Calls:
     """The calls of a run, in a row for each suite, model and purpose.
 
     Args:
         facts: What is known of each call, by its key.
-        causes: The test that each call was first made for, by its key. Further attempts at a call are in the row of the
-            purpose ``retry``.
+        causes: The test that each call was first made for, by its key. Further attempts
+            at a call are in the row of the purpose ``retry``.
         planned: The keys of the calls that tests planned and did not make.
     """
     shares: defaultdict[tuple[str, str, int], _Share] = defaultdict(_Share)
@@ -101,7 +109,10 @@ def spent(
         if is_of_a_test and not call[-1].again:
             planned_keys.add(key)
     rows = []
-    for (suite, model, number), share in sorted(shares.items(), key=lambda entry: entry[0]):
+    for (suite, model, number), share in sorted(
+        shares.items(),
+        key=lambda entry: entry[0],
+    ):
         purpose = PURPOSES[number]
         place = {"suite": suite, "model": model, "purpose": purpose}
         rows.append(place | _sums(share, purpose))
@@ -123,7 +134,9 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
 
 
 def along(calls: Calls, axis: str) -> dict[str, Sums]:
-    """The sums of the rows with the same value of `axis`: ``suite``, ``model`` or ``purpose``."""
+    """The sums of the rows with the same value of `axis`:
+    ``suite``, ``model`` or ``purpose``.
+    """
     rows = grouped(calls["by"], lambda row: str(row[axis]))  # type: ignore[literal-required]
     return {value: summed(group) for value, group in rows.items()}
 
@@ -148,7 +161,11 @@ def _total(costs: Iterable[float | None]) -> float | None:
     return math.fsum(known)
 
 
-def _first_and_retries(call: Sequence[CallFact]) -> tuple[list[CallFact], list[CallFact]]:
-    """The first attempt at a call that was sent, in a list if there is one, and the later ones."""
+def _first_and_retries(
+    call: Sequence[CallFact],
+) -> tuple[list[CallFact], list[CallFact]]:
+    """The first attempt at a call that was sent, in a list
+    if there is one, and the later ones.
+    """
     sent = [fact for fact in call if fact.sent and fact.state != "cached"]
     return sent[:1], sent[1:]

@@ -32,7 +32,9 @@ MOST = 200
 
 
 def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
-    """Append the run to the file, after the output of other steps, and where its reports are."""
+    """Append the run to the file, after the output of
+    other steps, and where its reports are.
+    """
     with appended_to(path) as stream:
         stream.write(markdown(document))
         if written:
@@ -189,7 +191,11 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     return [*lines, ""]
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], wordy: int = 1) -> list[str]:
+def _table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    wordy: int = 1,
+) -> list[str]:
     """A table of at most `MOST` rows, of which the first `wordy` columns hold words."""
     shown = list(rows[:MOST])
     left = len(rows) - MOST

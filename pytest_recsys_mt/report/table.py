@@ -1,4 +1,6 @@
-"""Tables on the terminal: verdicts, in columns by choice with whole names; groups of users."""
+"""Tables on the terminal: verdicts, in columns by
+choice with whole names; groups of users.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +11,12 @@ from pytest_recsys_mt.gate.document import Row, SliceRow
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.states import measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
-from pytest_recsys_mt.report.short_names import distinct_names, folded, named, test_of_row
+from pytest_recsys_mt.report.short_names import (
+    distinct_names,
+    folded,
+    named,
+    test_of_row,
+)
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import beyond, group_in_words
 
@@ -99,7 +106,9 @@ def is_approximate(row: Row) -> bool:
 
 
 def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Write rows of one suite and one recommender, a line each, or more where words need them."""
+    """Write rows of one suite and one recommender, a line
+    each, or more where words need them.
+    """
     shown = [COLUMNS[name] for name in columns]
     cells = []
     for row, name in zip(rows, distinct_names(rows), strict=True):
@@ -108,11 +117,15 @@ def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> N
     write_cells(reporter, shown, cells, colours)
     shows_bounds = not {"measured", "estimate", "bounds"}.isdisjoint(columns)
     if shows_bounds and any(is_approximate(row) for row in rows):
-        reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
+        reporter.write_line(
+            f"{APPROXIMATE} approximate: bounds whose error rate is not proven",
+        )
 
 
 def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
-    """Write rows of one suite, each with the verdicts of all recommenders; False if there is no room for them."""
+    """Write rows of one suite, each with the verdicts of all recommenders; False if
+    there is no room for them.
+    """
     verdicts_by_promise: dict[tuple[str, ...], dict[str, str]] = {}
     for model in models:
         rows_of_model = [row for row in rows if row["model"] == model]
@@ -146,13 +159,15 @@ def write_cells(
     cells: Sequence[Sequence[str]],
     colours: Sequence[Mapping[str, bool]] = (),
 ) -> None:
-    """Write lines of cells below their headings; columns of words share the room that the others leave.
+    """Write lines of cells below their headings; columns of words share the room that
+    the others leave.
 
     Args:
         reporter: Writes.
         columns: The columns.
         cells: The cells of each line, by column.
-        colours: Of each line, the colour of its marked columns; none for all lines without colours.
+        colours: Of each line, the colour of its marked columns; none for all lines
+            without colours.
     """
     widths = _fair_widths(columns, cells)
     headings = [column.heading for column in columns]
@@ -162,7 +177,10 @@ def write_cells(
         _write_line(reporter, columns, widths, line, colour)
 
 
-def _fair_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
+def _fair_widths(
+    columns: Sequence[Column],
+    cells: Sequence[Sequence[str]],
+) -> list[int]:
     """The widths of columns such that a line has room, if words are folded."""
     widths = _widths(columns, cells)
     wordy = [place for place, column in enumerate(columns) if column.words]
@@ -205,20 +223,30 @@ GROUP_COLUMNS = columns_of("group", "verdict", "measured", "bounds", "users")
 
 
 def groups_of(row: Row) -> Sequence[SliceRow]:
-    """All users, then the groups: the violated ones first, then the others, the worst first."""
+    """All users, then the groups: the violated ones first,
+    then the others, the worst first.
+    """
     groups = row.get("slices") or []
 
     def order(group: SliceRow) -> tuple[bool, bool, float]:
-        return bool(group["slicing"]), group["status"] != "violated", -_beyond(row, group)
+        return (
+            bool(group["slicing"]),
+            group["status"] != "violated",
+            -_beyond(row, group),
+        )
 
     return sorted(groups, key=order)
 
 
 def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
-    """Write a table of the groups of each row, of rows without a group beyond the limit only with `every`."""
+    """Write a table of the groups of each row, of rows without a
+    group beyond the limit only with `every`.
+    """
     for row, name in named(rows):
         groups = groups_of(row)
-        looks_broken = any(group["slicing"] and _beyond(row, group) > 0 for group in groups)
+        looks_broken = any(
+            group["slicing"] and _beyond(row, group) > 0 for group in groups
+        )
         if groups and (every or looks_broken):
             reporter.write_line(f"{name}, by group of users:")
             cells = [_cells_of_group(group) for group in groups]
@@ -237,7 +265,9 @@ def _cells_of_group(group: SliceRow) -> list[str]:
 
 
 def _beyond(row: Row, group: SliceRow) -> float:
-    """By how much a group is beyond the limit of its row; minus infinity if that is not known."""
+    """By how much a group is beyond the limit of its row;
+    minus infinity if that is not known.
+    """
     limit = measured(row).limit
     if group["estimate"] is None or limit is None:
         return float("-inf")

@@ -1,4 +1,6 @@
-"""The summary at the end of the terminal output: what does not hold, then counts of what does."""
+"""The summary at the end of the terminal output: what
+does not hold, then counts of what does.
+"""
 
 import textwrap
 from collections import Counter
@@ -39,7 +41,9 @@ from pytest_recsys_mt.safety.files import TEMPORARY
 from pytest_recsys_mt.safety.sanitize import one_line
 
 FEW = 12
-"""So many verdicts that hold are shown one by one; more are only counted, unless one asks for them."""
+"""So many verdicts that hold are shown one by one; more are
+only counted, unless one asks for them.
+"""
 COUNTED = {
     "holds": "hold",
     "known": "known",
@@ -65,7 +69,10 @@ def summarise(reporter: Any, record: Record) -> None:
     models_with_rows = {row["model"] for row in rows}
     models = [model for model in document["models"] if model in models_with_rows]
     several_models = len(models) > 1
-    reporter.write_sep("=", _title(models if rows else document["models"], settings.data))
+    reporter.write_sep(
+        "=",
+        _title(models if rows else document["models"], settings.data),
+    )
     _write_unsettled(reporter, rows, several_models)
     holding = [row for row in rows if state_of(row) == "holds"]
     if settings.columns or reporter.verbosity > 0:
@@ -77,7 +84,12 @@ def summarise(reporter: Any, record: Record) -> None:
     sizes = tried(settings, rows)
     if sizes:
         say(reporter, sizes)
-    write_calls(reporter, document["calls"], ahead=record.ahead, by_axis=reporter.verbosity > 0)
+    write_calls(
+        reporter,
+        document["calls"],
+        ahead=record.ahead,
+        by_axis=reporter.verbosity > 0,
+    )
     _write_notes(reporter, settings, document)
     _write_gate(reporter, settings, document)
 
@@ -93,7 +105,11 @@ def tried(settings: Settings, rows: Sequence[Row]) -> str:
         return ""
     design = settings.design
     history = f"histories of {design.history} items" if design.history else "no history"
-    offered = f"{design.candidates} candidates" if design.candidates else "the whole catalogue"
+    offered = (
+        f"{design.candidates} candidates"
+        if design.candidates
+        else "the whole catalogue"
+    )
     text = f"tried: {history}, {offered}, lists of {design.k}"
     # A test id has no folder if pytest runs in the folder of the test.
     if any(SIZES in f"/{nodeid}" for nodeid in asked_tests):
@@ -125,7 +141,9 @@ def _write_unsettled(reporter: Any, rows: Sequence[Row], several_models: bool) -
 
 
 def _subject_of(entry: Unsettled, with_promise: bool) -> str:
-    """The promise of an entry, or what it measures; empty if the entry says it, or nobody wants it."""
+    """The promise of an entry, or what it measures; empty if
+    the entry says it, or nobody wants it.
+    """
     row = entry.row
     if entry.together or not entry.place:
         return ""
@@ -139,9 +157,14 @@ def _subject_of(entry: Unsettled, with_promise: bool) -> str:
 
 
 def _write_tables(
-    reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
+    reporter: Any,
+    rows: Sequence[Row],
+    models: Sequence[str],
+    columns: Sequence[str],
 ) -> None:
-    """Write the tables of each suite: its models beside each other if they fit, else one below the other."""
+    """Write the tables of each suite: its models beside each
+    other if they fit, else one below the other.
+    """
     judged = [row for row in rows if row["status"] != "not-applicable"]
     by_suite = grouped(judged, lambda row: row["suite"])
     for suite, rows_of_suite in sorted(by_suite.items()):
@@ -149,7 +172,11 @@ def _write_tables(
         models_here = [model for model in models if model in by_model]
         several = len(models_here) > 1
         reporter.write_sep("-", shorten(suite, 74))
-        fits_beside = several and not columns and write_beside(reporter, rows_of_suite, models_here)
+        fits_beside = (
+            several
+            and not columns
+            and write_beside(reporter, rows_of_suite, models_here)
+        )
         if not fits_beside:
             for model, rows_of_model in by_model.items():
                 if several:
@@ -161,8 +188,13 @@ def _write_tables(
 
 
 def _write_counts(reporter: Any, rows: Sequence[Row], several_models: bool) -> None:
-    """Write how many verdicts are in each state, a line for each suite and, of several, each model."""
-    by_place = grouped(rows, lambda row: (row["suite"], row["model"] if several_models else ""))
+    """Write how many verdicts are in each state, a line for
+    each suite and, of several, each model.
+    """
+    by_place = grouped(
+        rows,
+        lambda row: (row["suite"], row["model"] if several_models else ""),
+    )
     counts_by_name = {}
     for place, rows_here in sorted(by_place.items()):
         if any(state_of(row) != "not-applicable" for row in rows_here):
@@ -180,13 +212,20 @@ def _counted(rows: Sequence[Row]) -> str:
     vacuous_rows = [row for row in rows if vacuous_of(row)]
     if vacuous_rows:
         words["holds"] += f" ({len(vacuous_rows)} vacuously)"
-    return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
+    return ", ".join(
+        f"{counts[state]} {word}" for state, word in words.items() if counts[state]
+    )
 
 
 def _write_remarks(
-    reporter: Any, rows: Sequence[Row], holding: Sequence[Row], several_models: bool
+    reporter: Any,
+    rows: Sequence[Row],
+    holding: Sequence[Row],
+    several_models: bool,
 ) -> None:
-    """Write what the counts do not say: why tests say nothing, and what to know of verdicts that hold."""
+    """Write what the counts do not say: why tests say nothing,
+    and what to know of verdicts that hold.
+    """
     reasons = inapplicable(rows)
     if reporter.verbosity <= 0:
         reasons = few_of(reasons, rows)
@@ -194,7 +233,10 @@ def _write_remarks(
         _write(reporter, line)
     for row in holding:
         if row["attempts"] > 1:
-            _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
+            _write(
+                reporter,
+                f"{name_of_row(row)} holds at the last of {row['attempts']} attempts",
+            )
         if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     for text in (
@@ -206,7 +248,9 @@ def _write_remarks(
 
 
 def _write_notes(reporter: Any, settings: Settings, document: Document) -> None:
-    """Write where answers are kept if that is not the usual place, the notes, and how answers were read."""
+    """Write where answers are kept if that is not the usual
+    place, the notes, and how answers were read.
+    """
     if settings.cache == TEMPORARY or TEMPORARY in settings.cache.parents:
         _write(
             reporter,
@@ -220,7 +264,9 @@ def _write_notes(reporter: Any, settings: Settings, document: Document) -> None:
 
 
 def _write_gate(reporter: Any, settings: Settings, document: Document) -> None:
-    """Write the comparisons with baselines, the decision of the gate, and the corrections for many tests."""
+    """Write the comparisons with baselines, the decision of the gate, and the
+    corrections for many tests.
+    """
     gate = document["gate"]
     results = document["results"]
     for comparison in gate["comparisons"]:
@@ -229,20 +275,30 @@ def _write_gate(reporter: Any, settings: Settings, document: Document) -> None:
     if claimed:
         say(reporter, claimed)
     say(reporter, gate["sentence"])
-    still_violated = [name_of_row(row) for row in results if row["nodeid"] in gate["violated"]]
+    still_violated = [
+        name_of_row(row) for row in results if row["nodeid"] in gate["violated"]
+    ]
     violated = [row for row in results if state_of(row) == "violated"]
     if still_violated and len(still_violated) == len(violated) > 1:
-        say(reporter, "all of them violated also after Holm's correction for all tests", "    ")
+        say(
+            reporter,
+            "all of them violated also after Holm's correction for all tests",
+            "    ",
+        )
     elif still_violated:
         names = listed(still_violated)
-        say(reporter, f"violated also after Holm's correction for all tests: {names}", "    ")
+        say(
+            reporter,
+            f"violated also after Holm's correction for all tests: {names}",
+            "    ",
+        )
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
         _write(reporter, reason, "  ", width=75)
     discovered = standing(results, "p_bh", settings.alpha)
     if len(discovered) > len(gate["violated"]):
         reporter.write_line(
             f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
-            f"(Benjamini-Hochberg)"
+            f"(Benjamini-Hochberg)",
         )
 
 

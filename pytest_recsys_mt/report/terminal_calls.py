@@ -20,13 +20,15 @@ _JOINED = "\N{NO-BREAK SPACE}"
 
 
 def write_calls(reporter: Any, calls: Calls, *, ahead: float, by_axis: bool) -> None:
-    """Write the counts of the calls, their tokens and cost, and how suites, models and purposes share them.
+    """Write the counts of the calls, their tokens and cost, and how suites, models and
+    purposes share them.
 
     Args:
         reporter: Pytest's terminal reporter.
         calls: The counts of the run, and the rows of its suites, models and purposes.
         ahead: Seconds in which calls were sent before the tests.
-        by_axis: Write the shares for each run; else only if calls were paid and several suites or models share them.
+        by_axis: Write the shares for each run; else only if calls were paid and several
+            suites or models share them.
     """
     line = _line_of_counts(calls)
     if ahead >= 1:
@@ -65,7 +67,10 @@ def _line_of_counts(calls: Calls) -> str:
 
 def _kinds_of_tokens(calls: Calls) -> str:
     """How many of the tokens are priced differently, in parentheses; empty if none."""
-    counts = {"thinking": calls["reasoning_tokens"], "the provider's cache": calls["cached_tokens"]}
+    counts = {
+        "thinking": calls["reasoning_tokens"],
+        "the provider's cache": calls["cached_tokens"],
+    }
     parts = [f"{count} of {kind}" for kind, count in counts.items() if count]
     return f" ({', '.join(parts)})" if parts else ""
 
@@ -85,7 +90,8 @@ def _lines_of_shares(calls: Calls, *, by_axis: bool) -> Iterator[str]:
 def _lines_of_axis(axis: str, sums_by_name: Mapping[str, Sums]) -> Iterator[str]:
     largest_first = sorted(sums_by_name.items(), key=_by_cost_then_attempts)
     parts = [
-        _share(shorten(name or "no test", NAME), sums) for name, sums in largest_first[:SHARES]
+        _share(shorten(name or "no test", NAME), sums)
+        for name, sums in largest_first[:SHARES]
     ]
     if len(largest_first) > SHARES:
         parts.append(f"{len(largest_first) - SHARES} more, in the record")

@@ -1,4 +1,6 @@
-"""The command `recsys-mt compare`: what became worse between two runs, or two models of one run, and on whom."""
+"""The command `recsys-mt compare`: what became worse between two
+runs, or two models of one run, and on whom.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -32,27 +34,27 @@ from pytest_recsys_mt.safety.sanitize import one_line
 LIKE = ("models", "data", "seed")
 """What two runs have in common of which only one is named."""
 
-NO_GROUPS = (
-    "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
-)
+NO_GROUPS = "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 
 _JUDGED = tuple(change for change in CHANGES if change != "ungated")
 """The changes of promises that were judged in both runs."""
 
 
 def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
-    """Write the comparison of two records, of the models of one, or of the latest kept run and the one before.
+    """Write the comparison of two records, of the models of one, or of the latest kept
+    run and the one before.
 
     Args:
         paths: Two records, one, or none.
         output: The file to write; None for the terminal.
 
     Returns:
-        0 if nothing became worse, 1 if something did or the later one alone is partial, 2 if they cannot be compared, or
-        no test was judged in both.
+        0 if nothing became worse, 1 if something did or the later one alone is partial,
+        2 if they cannot be compared, or no test was judged in both.
 
     Raises:
-        DataError, PolicyError: If a record cannot be read or compared, or the file cannot be written.
+        DataError, PolicyError: If a record cannot be read or compared, or the file
+            cannot be written.
     """
     require_output(output, WRITERS, paths)
     title, sheets, status = compared(paths)
@@ -73,7 +75,13 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     alpha = policy.alpha or new["settings"].get("alpha", 0.05)
     baseline = None if is_one_run else (called(old_path), old)
     with told_as_data("these are not records as --recsys-json writes them"):
-        gate = Gate(policy, asked=True, alpha=alpha, inconclusive="skip", baseline=baseline)
+        gate = Gate(
+            policy,
+            asked=True,
+            alpha=alpha,
+            inconclusive="skip",
+            baseline=baseline,
+        )
         comparisons = gate.comparisons(new)
         sheets: list[Sheet] = []
         broken: list[str] = []
@@ -121,7 +129,9 @@ def _setbacks(old: Document, new: Document, broken: Sequence[str]) -> list[str]:
 
 
 def _sides(
-    paths: Sequence[Path], store: Store, read: Callable[[Path], Document]
+    paths: Sequence[Path],
+    store: Store,
+    read: Callable[[Path], Document],
 ) -> tuple[Path, Path]:
     """The earlier and the later record; the same one twice for the models of one.
 
@@ -138,12 +148,13 @@ def _sides(
     if named is not None and len(read(named)["models"]) > 1:
         return named, named
     raise DataError(
-        "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B"
+        "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B",
     )
 
 
 def _kept_sides(store: Store, named: Path | None) -> tuple[Path, Path] | None:
-    """The two kept runs that one of them is compared in; None if it has no other one like it.
+    """The two kept runs that one of them is compared in; None if it has no other one
+    like it.
 
     Args:
         store: Holds the kept runs.
@@ -168,7 +179,9 @@ def _is_like(head: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _in_common(old: Document, new: Document) -> tuple[Document, Document, list[str]]:
-    """Both records with the tests that are in both, and notes on those that are left out."""
+    """Both records with the tests that are in both, and
+    notes on those that are left out.
+    """
     old_tests = set(addresses(old["results"]))
     new_tests = set(addresses(new["results"]))
     if old_tests == new_tests:
@@ -183,13 +196,16 @@ def _in_common(old: Document, new: Document) -> tuple[Document, Document, list[s
 def _only(document: Document, tests: Collection[str]) -> Document:
     """A record with some of its tests alone."""
     rows = [row for row in document["results"] if address(row) in tests]
-    # The digest of users is one of all tests, so it would differ although the users are the same.
+    # The digest of users is one of all tests, so it would differ although the users are
+    # the same.
     digests = {**document["digests"], "users": ""}
     return cast("Document", {**document, "results": rows, "digests": digests})
 
 
 def _about(path: Path, document: Document) -> str:
-    """A record in the title: what it is called, its models, its prompt, its time and its gate."""
+    """A record in the title: what it is called, its models,
+    its prompt, its time and its gate.
+    """
     started = str(document["time"]["started"])
     to_the_minute = started[: len("2026-01-31T12:00")].replace("T", " ")
     facts = [
@@ -212,8 +228,11 @@ class _Section(NamedTuple):
 def _section(comparison: Comparison, old: Document, new: Document) -> _Section:
     """The tables on the promises, the groups of users and the users of one comparison."""
     model = comparison["model"]
-    # Between two runs a model is compared with its counterpart; within one run with another model.
-    against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
+    # Between two runs a model is compared with its counterpart; within one run with
+    # another model.
+    against = (
+        counterpart(old, model) if comparison["baseline"] else comparison["against"]
+    )
     pairs = list(pairs_of(comparison, rows_of(old, against), rows_of(new, model)))
     broken = [pair.broke for pair in pairs if pair.broke]
     sheets = [_promises(comparison, pairs, broken), *_groups(pairs)]
@@ -227,7 +246,11 @@ def _section(comparison: Comparison, old: Document, new: Document) -> _Section:
     return _Section(sheets, broken)
 
 
-def _promises(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[str]) -> Sheet:
+def _promises(
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    broken: Sequence[str],
+) -> Sheet:
     """The table of what each promise was and is."""
     run = comparison["baseline"] or "the same run"
     rows = [cells_of(pair) for pair in pairs if pair.found["interval"] is not None]
@@ -240,8 +263,14 @@ def _promises(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[st
     )
 
 
-def _notes(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[str]) -> list[str]:
-    """What stands below the table of promises: what fails, how many changed how, and what is left out."""
+def _notes(
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    broken: Sequence[str],
+) -> list[str]:
+    """What stands below the table of promises: what fails, how
+    many changed how, and what is left out.
+    """
     notes = [f"cannot be compared: {reason}" for reason in comparison["refused"]]
     notes += broken
     counts = comparison["counts"]
@@ -260,9 +289,13 @@ def _notes(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[str])
 
 
 def _groups(pairs: Sequence[Pair]) -> Iterator[Sheet]:
-    """The table of the groups of users that became worse, or a note that none were judged."""
+    """The table of the groups of users that became worse,
+    or a note that none were judged.
+    """
     lines = lines_of_groups(pairs)
-    judged = any(pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs)
+    judged = any(
+        pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs
+    )
     if lines or (pairs and not judged):
         yield Sheet(
             "On whom: the groups of users that became worse most, where both runs asked the same users",

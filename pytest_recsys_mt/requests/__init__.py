@@ -1,7 +1,7 @@
 """The vocabulary: items, ratings, requests, and the answers to them.
 
-Everything that this module exports is frozen and light to import, so that relations, recommenders and users' own code can
-all share it.
+Everything that this module exports is frozen and light to import, so that relations,
+recommenders and users' own code can all share it.
 """
 
 from pytest_recsys_mt.requests.answer import (
@@ -13,7 +13,14 @@ from pytest_recsys_mt.requests.answer import (
     Usage,
 )
 from pytest_recsys_mt.requests.finish import is_cut_off, is_final, is_out_of_tokens
-from pytest_recsys_mt.requests.items import NO_ATTRIBUTES, Attributes, Item, Rating, Scale, World
+from pytest_recsys_mt.requests.items import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Item,
+    Rating,
+    Scale,
+    World,
+)
 from pytest_recsys_mt.requests.prompt import Completion, Message, Prompt
 from pytest_recsys_mt.requests.protocols import Aspect, Promised, Recommender, TextModel
 from pytest_recsys_mt.requests.request import Edit, Request

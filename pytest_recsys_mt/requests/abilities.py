@@ -1,9 +1,12 @@
-"""What an object that is asked may have beside its one method: the whole protocol, with its one reader.
+"""What an object that is asked may have beside its one method: the whole protocol, with
+its one reader.
 
-A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`,
-`promises_of`, `latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
-``max_wait`` and an ``ahead``, which the run sets; `engine.run_recommenders` reads them.
+A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything
+here is optional, so that users' objects stay plain, and is read by `declares`,
+`method_of`, `identity_of`, `fingerprint_of`, `ignored_by`, `promises_of`,
+`latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for
+reports, and what is made from a spec a ``max_wait`` and an ``ahead``, which the run
+sets; `engine.run_recommenders` reads them.
 """
 
 import difflib
@@ -22,12 +25,13 @@ Flag = Literal[
 """Attributes that are true or false.
 
 * ``deterministic``: equal questions always get equal answers.
-* ``seeded``: a question that is asked again with the same seed gets the same answer. The seed of a prompt is
-  `Prompt.seed`; a request has none of its own, and whoever draws takes one from `Request.user` and `Request.replicate`.
+* ``seeded``: a question that is asked again with the same seed gets the same answer.
+  The seed of a prompt is `Prompt.seed`; a request has none of its own, and whoever
+  draws takes one from `Request.user` and `Request.replicate`.
 * ``reads_text``: of a recommender: it uses a request's instruction and the edits of its prompt.
 * ``live``: of a recommender: it can be asked anything; recorded answers cannot.
-* ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced
-  to answer in `Prompt.schema`, sees `Message.images`.
+* ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores
+  `Prompt.choices`, can be forced to answer in `Prompt.schema`, sees `Message.images`.
 * ``lists_as_json``: of a text model: recommendations are asked of it as JSON, with a schema.
 * ``lists_offered``: the same, and the schema allows the offered titles alone.
 * ``apart``: of a judge: it judges each aspect by itself.
@@ -41,15 +45,15 @@ Method = Literal[
 
 * ``fit(dataset, seed)``: of a recommender: called once before the first request.
 * ``same_question(one, other)``: of a recommender: whether two requests look the same to it.
-* ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their positions, as they arrive;
-  those that arrived together in one list.
-* ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt, and the request that an
-  endpoint gets.
-* ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each`` that is being read, which
-  numbers them on; returns whether it can.
+* ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their
+  positions, as they arrive; those that arrived together in one list.
+* ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt,
+  and the request that an endpoint gets.
+* ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each``
+  that is being read, which numbers them on; returns whether it can.
 * ``wind_down()``: of a text model: sends nothing more of the current batch; returns whether it can.
-* ``in_flight()``: of a text model: the positions of the prompts that may have been paid for, although
-  ``complete_each`` yielded no answer.
+* ``in_flight()``: of a text model: the positions of the prompts that may have been paid
+  for, although ``complete_each`` yielded no answer.
 * ``rate(showings)``: of a judge: scores of single lists.
 * ``require_key()``: raises a `RecommenderError` if the server wants a key and the environment has none.
 * ``close()``: called when the run ends.
@@ -63,16 +67,24 @@ def declares(asked: object, flag: Flag) -> bool:
 
 def promises_of(asked: object) -> frozenset[Promised]:
     """The attribute ``promises``: a `Promised`, or several."""
-    return _words(asked, "promises", get_args(Promised), "what a recommender may promise is")
+    return _words(
+        asked,
+        "promises",
+        get_args(Promised),
+        "what a recommender may promise is",
+    )
 
 
 def ignored_by(asked: object) -> frozenset[Aspect]:
-    """The attribute ``ignores``: a part of a request (`Aspect`) that it does not read, or several."""
+    """The attribute ``ignores``: a part of a request
+    (`Aspect`) that it does not read, or several.
+    """
     return _words(asked, "ignores", get_args(Aspect), "the parts of a request are")
 
 
 def latest_read_by(asked: object) -> int | None:
-    """The attribute ``reads_latest``: how many of a history's latest items it reads at most; None without a limit.
+    """The attribute ``reads_latest``: how many of a history's latest items it reads at
+    most; None without a limit.
 
     Raises:
         RecommenderError: If it is no whole number from 1.
@@ -82,15 +94,17 @@ def latest_read_by(asked: object) -> int | None:
         return latest
     raise RecommenderError(
         f"{type(asked).__name__}.reads_latest is {latest!r}; it says how many of a history's latest items are read at "
-        f"most, a whole number from 1: write reads_latest = 50, or leave it out if all are read"
+        f"most, a whole number from 1: write reads_latest = 50, or leave it out if all are read",
     )
 
 
 def check_declared(asked: object) -> None:
-    """Check what an object declares as plain attributes; what a property computes is known once it is fitted.
+    """Check what an object declares as plain attributes; what a property computes is
+    known once it is fitted.
 
     Raises:
-        RecommenderError: If a value is none of those that are allowed, or contradicts another one.
+        RecommenderError: If a value is none of those that are allowed, or contradicts
+            another one.
     """
     stated = {}
     for name, read in _READERS.items():
@@ -101,7 +115,7 @@ def check_declared(asked: object) -> None:
         # Not bool alone: what numpy computes is true or false too.
         if isinstance(value, str) or (value is not None and value not in (True, False)):
             raise RecommenderError(
-                f"{type(asked).__name__}.{flag} is {value!r}; write {flag} = True, or leave it out"
+                f"{type(asked).__name__}.{flag} is {value!r}; write {flag} = True, or leave it out",
             )
     _check_for_contradictions(type(asked).__name__, stated)
 
@@ -126,12 +140,12 @@ def _check_for_contradictions(model: str, stated: Mapping[str, Any]) -> None:
             if aspect in ignored:
                 raise RecommenderError(
                     f"{model}.promises holds {promised!r}, but {model}.ignores says that it does not read "
-                    f"{aspect!r}; leave one of the two out"
+                    f"{aspect!r}; leave one of the two out",
                 )
     if "history" in ignored and stated.get("reads_latest") is not None:
         raise RecommenderError(
             f"{model}.reads_latest is {stated['reads_latest']!r}, but {model}.ignores says that it does not read "
-            f"'history'; leave one of the two out"
+            f"'history'; leave one of the two out",
         )
 
 
@@ -141,12 +155,20 @@ _DECLARED = (
 """The attributes that users write; a name near to one of these may be a typing error."""
 
 _NEAR = 0.85
-"""How alike, for difflib, such a name is: ``promise`` is to ``promises`` (0.93), ``seed`` is not to ``seeded`` (0.8)."""
+"""How alike, for difflib, such a name is: ``promise`` is to ``promises`` (0.93),
+``seed`` is not to ``seeded`` (0.8).
+"""
 
 
 def misspelt(asked: object) -> list[str]:
-    """Attributes of an object that nothing reads and whose names are near to those that are read, in sentences."""
-    own = {name: value for kind in type(asked).__mro__[:-1] for name, value in vars(kind).items()}
+    """Attributes of an object that nothing reads and whose names
+    are near to those that are read, in sentences.
+    """
+    own = {
+        name: value
+        for kind in type(asked).__mro__[:-1]
+        for name, value in vars(kind).items()
+    }
     own.update(getattr(asked, "__dict__", {}))
     sentences = []
     for name, value in sorted(own.items()):
@@ -154,19 +176,28 @@ def misspelt(asked: object) -> list[str]:
             continue
         for meant in difflib.get_close_matches(name, _DECLARED, n=1, cutoff=_NEAR):
             sentences.append(
-                f"{type(asked).__name__} has an attribute {name!r}, which nothing reads; did you mean {meant!r}?"
+                f"{type(asked).__name__} has an attribute {name!r}, which nothing reads; did you mean {meant!r}?",
             )
     return sentences
 
 
-def _words(asked: object, attribute: str, known: Sequence[str], which: str) -> frozenset[Any]:
+def _words(
+    asked: object,
+    attribute: str,
+    known: Sequence[str],
+    which: str,
+) -> frozenset[Any]:
     said = getattr(asked, attribute, ())
-    words = [said] if isinstance(said, str) or not isinstance(said, Collection) else list(said)
+    words = (
+        [said]
+        if isinstance(said, str) or not isinstance(said, Collection)
+        else list(said)
+    )
     for word in words:
         if word not in known:
             raise RecommenderError(
                 f"{type(asked).__name__}.{attribute} holds {word!r}; {which} {', '.join(map(repr, known))}: "
-                f"write {attribute} = {tuple(known[:1])!r}"
+                f"write {attribute} = {tuple(known[:1])!r}",
             )
     return frozenset(words)
 
@@ -178,15 +209,16 @@ def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
 
 
 def identity_of(asked: object) -> Mapping[str, object] | None:
-    """The attribute ``identity``: all that its answers depend on, for the cache key. A key stands there by the name
-    of its variable, as what is cached may be exported.
+    """The attribute ``identity``: all that its answers depend on, for the cache key. A
+    key stands there by the name of its variable, as what is cached may be exported.
     """
     identity = getattr(asked, "identity", None)
     return without_keys(identity) if isinstance(identity, Mapping) else None
 
 
 def fingerprint_of(asked: object) -> Any:
-    """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one.
+    """The attribute ``fingerprint``: it changes with all that an answer depends on;
+    None without one.
 
     It holds no key, as the `identity_of` an object does not.
     """
@@ -194,7 +226,8 @@ def fingerprint_of(asked: object) -> Any:
 
 
 def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
-    """What the answers of `asked` depend on, as far as known, so that no two share an answer.
+    """What the answers of `asked` depend on, as far as known, so that no two share an
+    answer.
 
     Args:
         asked: A recommender, or the text model of one.
@@ -209,9 +242,15 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
 
 
 def notes_of(asked: object) -> list[str]:
-    """The attribute ``notes``: sentences on how it was asked otherwise than the user said."""
+    """The attribute ``notes``: sentences on how it was
+    asked otherwise than the user said.
+    """
     notes = getattr(asked, "notes", None)
-    return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+    return (
+        [note for note in notes if isinstance(note, str)]
+        if isinstance(notes, list)
+        else []
+    )
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 EntryKind = Literal[
-    "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
+    "candidate",
+    "history",
+    "catalogue",
+    "outside",
+    "unknown",
+    "duplicate",
+    "unparsed",
 ]
 """The kind of one entry of a text answer.
 
-* ``candidate``: an item that the request offered (without candidates: any item of the catalogue
-  that the user is not known to have)
+* ``candidate``: an item that the request offered (without candidates: any item of the
+  catalogue that the user is not known to have)
 * ``history``: an item that the user is known to have: see `Request.known`
 * ``catalogue``: an item of the catalogue that the request did not offer
 * ``outside``: an existing title outside the catalogue
@@ -23,8 +29,9 @@ EntryKind = Literal[
 """
 
 UNKNOWN_PREFIX = "unknown:"
-"""Titles outside the catalogue are stored in an answer under this prefix and their normal form, so
-that two answers with the same unknown film still agree."""
+"""Titles outside the catalogue are stored in an answer under this prefix and their
+normal form, so that two answers with the same unknown film still agree.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +74,15 @@ class Usage:
         reasoning_tokens: object = 0,
         cached_tokens: object = 0,
     ) -> Usage | None:
-        """A reported usage; None, which is unknown and not zero, unless all are whole numbers from 0 to `MOST_TOKENS`.
+        """A reported usage; None, which is unknown and not zero, unless all are whole
+        numbers from 0 to `MOST_TOKENS`.
 
-        The last two are parts of the others, 0 if they are None. One that is larger was counted beside its whole, so
-        the sum is what was taken.
+        The last two are parts of the others, 0 if they are None. One that is larger was
+        counted beside its whole, so the sum is what was taken.
         """
-        parts = (0 if part is None else part for part in (reasoning_tokens, cached_tokens))
+        parts = (
+            0 if part is None else part for part in (reasoning_tokens, cached_tokens)
+        )
         counts = [_count(each) for each in (prompt_tokens, completion_tokens, *parts)]
         prompt, written, thought, cached = (count or 0 for count in counts)
         if None in counts:
@@ -97,16 +107,19 @@ class Recommendation:
     """The answer to one request.
 
     Attributes:
-        items: Item ids, best first, as the recommender gave them (repeats included). Titles outside
-            every catalogue have `UNKNOWN_PREFIX` ids.
+        items: Item ids, best first, as the recommender gave them (repeats included).
+            Titles outside every catalogue have `UNKNOWN_PREFIX` ids.
         entries: For text answers, the kind of each entry.
         text: The raw text, if any.
         usage: Tokens, if counted.
-        error: Why there is no answer; such a request is an error case, never an empty list.
-        version: The model that answered and its fingerprint, if the recommender reports it.
-        how: For text answers, which part was taken for the list and why, in words; of an answer without a
-            list, why there is none.
-        ambiguous: Whether several of its lists have equal claims, so that none was taken.
+        error: Why there is no answer; such a request is an error case, never an empty
+            list.
+        version: The model that answered and its fingerprint, if the recommender reports
+            it.
+        how: For text answers, which part was taken for the list and why, in words; of
+            an answer without a list, why there is none.
+        ambiguous: Whether several of its lists have equal claims, so that none was
+            taken.
     """
 
     items: tuple[str, ...]
@@ -123,15 +136,15 @@ class Recommendation:
         if unordered or not isinstance(self.items, Iterable):
             raise TypeError(
                 f"Recommendation(items) takes a sequence of item ids, best first, got {self.items!r}; "
-                f"an answer without items is Recommendation(())"
+                f"an answer without items is Recommendation(())",
             )
         if not isinstance(self.items, tuple):
             object.__setattr__(self, "items", tuple(self.items))
 
     @property
     def unread(self) -> bool:
-        """Whether it is a text of which nothing could be read: a refusal, an unknown form, or several lists of
-        equal claims. An empty list of JSON is read.
+        """Whether it is a text of which nothing could be read: a refusal, an unknown
+        form, or several lists of equal claims. An empty list of JSON is read.
         """
         if self.text is None or self.items or any(entry.item for entry in self.entries):
             return False

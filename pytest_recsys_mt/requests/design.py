@@ -21,23 +21,30 @@ class Design:
     Attributes:
         users: Most users to sample.
         history: Most history items in a request (the latest ones); 0 shows none.
-        candidates: Items to choose from, including the held-out one; 0 is the whole catalogue.
+        candidates: Items to choose from, including the held-out one; 0 is the whole
+            catalogue.
         k: Length of the answer.
         replicates: Calls per side for a recommender that is not deterministic.
-        rated_above: Only interactions rated above this count as history; None takes all.
-        prompt: The template for text models if ``--recsys-prompt`` names none; None is `PROMPT`.
-        training_history: Latest interactions of each user that a recommender is fitted to; None is
-            all that are not held out. Text models are not fitted.
-        initialisation: Number of the seed that a recommender is fitted with, from 0. Text models are not fitted.
-        refits: Whether each replicate is answered by a fit of its own, with another seed. The spread of the seeds is
-            then a part of the noise. A test of a relation on training data has it by itself.
-        trained_on: The relation on training data after which the recommender is fitted; set by
-            ``recsys.run(relation)``.
-        fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth of the interactions
-            of each of them is held out, drawn at random, and all others are for training. None holds
-            out the latest interaction of every user.
-        recall: Whether candidates come in turn from the top lists of ``recsys_recall``, which
-            include a held-out item only if a list contains it; else they are drawn.
+        rated_above: Only interactions rated above this count as history; None takes
+            all.
+        prompt: The template for text models if ``--recsys-prompt`` names none; None is
+            `PROMPT`.
+        training_history: Latest interactions of each user that a recommender is fitted
+            to; None is all that are not held out. Text models are not fitted.
+        initialisation: Number of the seed that a recommender is fitted with, from 0.
+            Text models are not fitted.
+        refits: Whether each replicate is answered by a fit of its own, with another
+            seed. The spread of the seeds is then a part of the noise. A test of a
+            relation on training data has it by itself.
+        trained_on: The relation on training data after which the recommender is fitted;
+            set by ``recsys.run(relation)``.
+        fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth
+            of the interactions of each of them is held out, drawn at random, and all
+            others are for training. None holds out the latest interaction of every
+            user.
+        recall: Whether candidates come in turn from the top lists of ``recsys_recall``,
+            which include a held-out item only if a list contains it; else they are
+            drawn.
     """
 
     users: int = 200
@@ -60,25 +67,29 @@ class Design:
             if name == "training_history" and value is None:
                 continue
             if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+                raise ValueError(
+                    f"{name} must be a whole number from {least}, got {value!r}",
+                )
         if self.fold is not None and self.fold not in range(FOLDS):
             raise ValueError(
-                f"fold must be a whole number from 0 to {FOLDS - 1}, got {self.fold!r}"
+                f"fold must be a whole number from 0 to {FOLDS - 1}, got {self.fold!r}",
             )
         if self.fold is not None and self.recall:
             raise ValueError(
                 "recall deals out what recommenders list that know the held-out items of a fold; leave out "
-                "recall or fold"
+                "recall or fold",
             )
         if self.trained_on is not None and not self.refits:
             raise ValueError(
                 f"{self.trained_on!r} changes the training data, and needs refits=True: without other "
-                f"seeds, the noise of fitting is unknown"
+                f"seeds, the noise of fitting is unknown",
             )
         if self.recall and not self.candidates:
-            raise ValueError("recall deals out candidates, got candidates=0, the whole catalogue")
+            raise ValueError(
+                "recall deals out candidates, got candidates=0, the whole catalogue",
+            )
         if self.candidates and self.k > self.candidates:
             raise ValueError(
                 f"k={self.k} asks for more items than the {self.candidates} candidates of a "
-                f"request; lower k, or raise candidates (0 is the whole catalogue)"
+                f"request; lower k, or raise candidates (0 is the whole catalogue)",
             )

@@ -1,7 +1,8 @@
 """Why an answer of a text model ended, in the words of many providers.
 
-Providers name the same end differently: OpenAI's ``length`` is ``max_tokens`` at Anthropic and ``MAX_TOKENS`` at
-Gemini. Words are compared without case, and ``-`` is ``_``.
+Providers name the same end differently: OpenAI's ``length`` is ``max_tokens`` at
+Anthropic and ``MAX_TOKENS`` at Gemini. Words are compared without case, and ``-`` is
+``_``.
 """
 
 _ENDED = frozenset((
@@ -31,8 +32,9 @@ _FILTERED = frozenset((
 def is_cut_off(finish_reason: object) -> bool:
     """Whether something other than the model ended an answer with this `finish_reason`.
 
-    Every reason counts as such that does not say that the model ended: a limit of tokens, a filter, an error, or a word
-    that is not known here. An answer without a reason counts as whole.
+    Every reason counts as such that does not say that the model ended: a limit of
+    tokens, a filter, an error, or a word that is not known here. An answer without a
+    reason counts as whole.
     """
     return _plain(finish_reason) not in _ENDED | _UNSAID
 
@@ -43,7 +45,9 @@ def is_out_of_tokens(finish_reason: object) -> bool:
 
 
 def is_final(finish_reason: object) -> bool:
-    """Whether the model or a filter ended an answer, so that even an empty one is an answer and no failed call."""
+    """Whether the model or a filter ended an answer, so that even an empty one is an
+    answer and no failed call.
+    """
     return _plain(finish_reason) in _ENDED | _FILTERED
 
 

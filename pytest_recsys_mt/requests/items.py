@@ -58,7 +58,8 @@ class Item:
         id: Unique in its catalogue.
         title: As people write it, without the year.
         year: Year of release, if known.
-        attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of strings), ``logline``, an image.
+        attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of
+            strings), ``logline``, an image.
     """
 
     id: str
@@ -91,10 +92,14 @@ class Scale:
     high: float = 5.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        if not (
+            math.isfinite(self.low)
+            and math.isfinite(self.high)
+            and self.low < self.high
+        ):
             raise ValueError(
                 f"a rating scale needs two finite anchors, the low one below the high one, "
-                f"got low={self.low!r}, high={self.high!r}"
+                f"got low={self.low!r}, high={self.high!r}",
             )
 
     def unit(self, value: float) -> float:
@@ -104,7 +109,9 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One past interaction: the item, its rating on the request's scale, and when (Unix s)."""
+    """One past interaction: the item, its rating on the
+    request's scale, and when (Unix s).
+    """
 
     item: Item
     value: float
@@ -113,17 +120,20 @@ class Rating:
 
 @dataclass(frozen=True)
 class World:
-    """The facts beyond the request that a transformation may use: the catalogue and histories.
+    """The facts beyond the request that a transformation may use: the catalogue and
+    histories.
 
     Attributes:
         catalogue: All items, in the order of their ids.
         histories: The history of every sampled user, by user.
-        relevant: Ids of the items held out for every sampled user, by user; for transformations that
-            move an item among the candidates, never for the recommender.
+        relevant: Ids of the items held out for every sampled user, by user; for
+            transformations that move an item among the candidates, never for the
+            recommender.
         neighbours: The items that the same users have, nearest first, by item id; see
             `pytest_recsys_mt.datasets.neighbours.Neighbours`.
         popularity: Training interactions by item id; items without any may be missing.
-        kept: What a transformation computed of these facts alone, for its next request, by its own name.
+        kept: What a transformation computed of these facts alone, for its next request,
+            by its own name.
     """
 
     catalogue: tuple[Item, ...] = ()

@@ -1,10 +1,17 @@
 """What items are called, in words."""
 
-_PLURALS = {"person": "people", "people": "people", "child": "children", "sheep": "sheep"}
+_PLURALS = {
+    "person": "people",
+    "people": "people",
+    "child": "children",
+    "sheep": "sheep",
+}
 
 
 def plural(noun: str) -> str:
-    """The plural of an English noun: ``books``, ``stories``, ``dishes``; of one that ends in ``s`` alone, itself."""
+    """The plural of an English noun: ``books``, ``stories``, ``dishes``; of one that
+    ends in ``s`` alone, itself.
+    """
     if noun in _PLURALS:
         return _PLURALS[noun]
     if noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as")):

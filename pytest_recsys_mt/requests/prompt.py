@@ -28,12 +28,14 @@ class Prompt:
 
     Attributes:
         messages: The chat so far, ending with the user's message.
-        seed: For a model that samples. It depends only on the call (never on batch or worker), so
-            another replicate of the same request carries another seed.
-        k: Lines that the answer should list; a model may stop after them. None for free text.
-        choices: The fixed answers of a multiple-choice question, for a model that can score them.
-        schema: The JSON schema of the answer, for an endpoint that enforces one. The messages must
-            ask for such JSON too.
+        seed: For a model that samples. It depends only on the call (never on batch or
+            worker), so another replicate of the same request carries another seed.
+        k: Lines that the answer should list; a model may stop after them. None for free
+            text.
+        choices: The fixed answers of a multiple-choice question, for a model that can
+            score them.
+        schema: The JSON schema of the answer, for an endpoint that enforces one. The
+            messages must ask for such JSON too.
     """
 
     messages: tuple[Message, ...]
@@ -45,7 +47,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer of a text model; `text` is None only if `error` says why. Without `seconds`, a batch shares its time."""
+    """The answer of a text model; `text` is None only if `error` says why. Without
+    `seconds`, a batch shares its time.
+    """
 
     text: str | None
     usage: Usage | None = None

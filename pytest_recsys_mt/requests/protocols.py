@@ -33,14 +33,18 @@ Promised = Literal["ratings", "recency", "order", "titles", "scale"]
 class Recommender(Protocol):
     """Anything that answers requests, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False), ``seeded: bool`` (False; True if a request that is asked again
-    with the same `Request.replicate` gets the same answer), ``fingerprint: str`` (part of the cache key; without it
-    answers are stored for one run only), ``fit(dataset, seed)`` (called once before the first request), ``reads_text:
-    bool`` (False; True if it uses `instruction` and `edits`), ``ignores: Collection[Aspect]`` (empty; the parts of a
-    request that it does not read). ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
-    rated, ``("recency",)`` if the latest items count most, ``("order",)`` if the order of the history counts).
-    ``reads_latest: int | None`` (None; how many of a history's latest items it reads at most). For a request that it cannot serve (no candidates, if it
-    ranks candidates) it raises `NotApplicable`; any other exception is a failed call of that request.
+    Optional attributes: ``deterministic: bool`` (False), ``seeded: bool`` (False; True
+    if a request that is asked again with the same `Request.replicate` gets the same
+    answer), ``fingerprint: str`` (part of the cache key; without it answers are stored
+    for one run only), ``fit(dataset, seed)`` (called once before the first request),
+    ``reads_text: bool`` (False; True if it uses `instruction` and `edits`), ``ignores:
+    Collection[Aspect]`` (empty; the parts of a request that it does not read).
+    ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
+    rated, ``("recency",)`` if the latest items count most, ``("order",)`` if the order
+    of the history counts). ``reads_latest: int | None`` (None; how many of a history's
+    latest items it reads at most). For a request that it cannot serve (no candidates,
+    if it ranks candidates) it raises `NotApplicable`; any other exception is a failed
+    call of that request.
     """
 
     def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:
@@ -52,11 +56,13 @@ class Recommender(Protocol):
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``seeded: bool`` (False; True if a prompt
-    that is asked again with the same `Prompt.seed` gets the same completion); ``scores_choices: bool`` (False; True
-    if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees `Message.images`); ``lists_as_json:
-    bool`` (False; True if recommendations are to be asked of it as JSON); ``lists_offered: bool`` (False; True if
-    the schema of that JSON is to allow the offered titles alone).
+    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`;
+    ``seeded: bool`` (False; True if a prompt that is asked again with the same
+    `Prompt.seed` gets the same completion); ``scores_choices: bool`` (False; True if it
+    scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
+    `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be
+    asked of it as JSON); ``lists_offered: bool`` (False; True if the schema of that
+    JSON is to allow the offered titles alone).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

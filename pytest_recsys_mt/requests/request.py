@@ -24,9 +24,9 @@ from pytest_recsys_mt.requests.items import (
 class Edit(Protocol):
     """A change to the text of a prompt, applied after rendering.
 
-    Make it a frozen dataclass with plain fields (a rate, a seed): its fields are part of the key
-    under which an answer is cached. Its result must depend on them and the text alone, because it is
-    called once for all replicates of a request.
+    Make it a frozen dataclass with plain fields (a rate, a seed): its fields are part
+    of the key under which an answer is cached. Its result must depend on them and the
+    text alone, because it is called once for all replicates of a request.
     """
 
     def __call__(self, text: str, /) -> str:
@@ -55,15 +55,19 @@ class Request:
         user: Id of the user. Recommenders answer for `history`, not for this name.
         history: Past interactions, oldest first.
         scale: The scale of the ratings in `history`.
-        candidates: Items to choose from, or None for the whole catalogue except the `known` items.
+        candidates: Items to choose from, or None for the whole catalogue except the
+            `known` items.
         k: Number of items to answer with.
         instruction: An additional sentence for recommenders that read text.
-        edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
-        replicate: The number of this call. The runner sets it; a stochastic recommender may draw its seed from it.
+        edits: Changes to the rendered prompt, in order; only recommenders that read
+            text see them.
+        replicate: The number of this call. The runner sets it; a stochastic recommender
+            may draw its seed from it.
         attributes: Facts about the user (age, occupation); empty by default.
-        seen: Ids of items that the user has and `history` does not show, sorted; empty if there are candidates. An
-            answer should name none of them: such an entry is not a valid recommendation. Text models do not see them, so
-            against those they do not count.
+        seen: Ids of items that the user has and `history` does not show, sorted; empty
+            if there are candidates. An answer should name none of them: such an entry
+            is not a valid recommendation. Text models do not see them, so against those
+            they do not count.
     """
 
     user: str
@@ -127,7 +131,9 @@ def _whole(name: str, least: int | None, value: object) -> int:
 
 def _sound_scale(scale: object) -> Scale:
     if not isinstance(scale, Scale):
-        raise TypeError(f"Request.scale must be a Scale, such as Scale(1, 5), got {scale!r}")
+        raise TypeError(
+            f"Request.scale must be a Scale, such as Scale(1, 5), got {scale!r}",
+        )
     return scale
 
 
@@ -136,11 +142,11 @@ def _sound_history(history: object) -> tuple[Rating, ...]:
     for rating in ratings:
         if rating.item.__class__ is not Item and not isinstance(rating.item, Item):
             raise TypeError(
-                f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)"
+                f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)",
             )
         if rating.value.__class__ is not float and not isinstance(rating.value, Real):
             raise TypeError(
-                f"Request.history holds the rating {rating.value!r}; it must be a number"
+                f"Request.history holds the rating {rating.value!r}; it must be a number",
             )
     return ratings
 
@@ -179,9 +185,16 @@ _SOUND: Mapping[str, Callable[[Any], Any]] = {
         if given is None
         else _each("candidates", given, Item, "an Item, as in request.candidates")
     ),
-    "edits": partial(_each, "edits", kind=Callable, means="a function from a text to a text"),  # type: ignore[arg-type]
+    "edits": partial(
+        _each,
+        "edits",
+        kind=Callable,
+        means="a function from a text to a text",
+    ),  # type: ignore[arg-type]
     "seen": partial(_tuple, "seen"),
     "scale": _sound_scale,
-    "attributes": lambda given: given if isinstance(given, Attributes) else Attributes(given),
+    "attributes": lambda given: (
+        given if isinstance(given, Attributes) else Attributes(given)
+    ),
 }
 """What makes a given value of a field sound, or refuses it."""

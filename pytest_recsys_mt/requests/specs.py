@@ -1,4 +1,6 @@
-"""The part of a spec after the question mark: ``?key=value&key=value``, typed by a signature."""
+"""The part of a spec after the question mark:
+``?key=value&key=value``, typed by a signature.
+"""
 
 import inspect
 import json
@@ -12,10 +14,19 @@ from pytest_recsys_mt.safety.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
 
-_BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_BOOLEANS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "0": False,
+    "false": False,
+    "no": False,
+}
 
 RESOURCES = {"cpus": 0.01, "gpus": 0.0}
-"""Parameters of every spec that its recommender does not receive, with the least value of each."""
+"""Parameters of every spec that its recommender does not
+receive, with the least value of each.
+"""
 
 
 Rule = tuple[str, object, bool, str]
@@ -23,7 +34,9 @@ Rule = tuple[str, object, bool, str]
 
 
 def check(where: str, *rules: Rule) -> None:
-    """Check the arguments of a recommender, which come from a spec or from Python; the first that does not fit is named."""
+    """Check the arguments of a recommender, which come from a spec or from Python; the
+    first that does not fit is named.
+    """
     for name, value, fits, allowed in rules:
         if not fits:
             raise RecommenderError(f"{where}: {name} must be {allowed}, got {value!r}")
@@ -46,22 +59,31 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError as error:
         raise RecommenderError(
-            f"the parameters of {shown(spec)!r} are not key=value pairs joined by '&'"
+            f"the parameters of {shown(spec)!r} are not key=value pairs joined by '&'",
         ) from error
     given = dict(pairs)
     if len(given) < len(pairs):
-        twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
+        twice = next(
+            key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1
+        )
         raise RecommenderError(f"{shown(spec)!r} gives the parameter {twice!r} twice")
     return target, given
 
 
-def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, Any], dict[str, str]]:
+def nested(
+    given: Mapping[str, str],
+    name: str,
+    spec: str,
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The parameters ``name.KEY=VALUE`` as one mapping, and the other parameters.
 
-    Each further dot of a key makes a mapping in the mapping. A value is JSON if it can be read as such, else text.
+    Each further dot of a key makes a mapping in the mapping. A value is JSON if it can
+    be read as such, else text.
     """
     found: dict[str, Any] = {}
-    others = {key: text for key, text in given.items() if not key.startswith(f"{name}.")}
+    others = {
+        key: text for key, text in given.items() if not key.startswith(f"{name}.")
+    }
     for key in given.keys() - others.keys():
         *path, last = key.split(".")[1:]
         inner: Any = found
@@ -70,7 +92,7 @@ def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, An
         if not all((*path, last)) or not isinstance(inner, dict) or last in inner:
             raise RecommenderError(
                 f"{shown(spec)!r}: {key!r} is not a field of its own; write {name}.KEY=VALUE, with dots "
-                f"between the keys of nested fields, and each field once"
+                f"between the keys of nested fields, and each field once",
             )
         try:
             inner[last] = json.loads(given[key], parse_constant=str)
@@ -93,7 +115,9 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
             kept.append(part)
             continue
         if name in found:
-            raise RecommenderError(f"{shown(spec)!r} gives the parameter {name!r} twice")
+            raise RecommenderError(
+                f"{shown(spec)!r} gives the parameter {name!r} twice",
+            )
         try:
             found[name] = float(text)
         except ValueError:
@@ -101,20 +125,22 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
         if not RESOURCES[name] <= found[name] < float("inf"):
             raise RecommenderError(
                 f"{shown(spec)!r}: {name}={shown(text)!r} is not a number from {RESOURCES[name]:g}; it says how "
-                f"many {'cores' if name == 'cpus' else 'GPUs'} each Ray actor takes"
+                f"many {'cores' if name == 'cpus' else 'GPUs'} each Ray actor takes",
             )
     return target + (mark + "&".join(kept) if kept else ""), found
 
 
 def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> Any:
-    """Call `factory` with the given parameters, each converted to the type its signature states."""
+    """Call `factory` with the given parameters, each
+    converted to the type its signature states.
+    """
     parameters = _parameters(factory, given, spec)
     unknown = [key for key in given if key not in parameters]
     if unknown:
         valid = ", ".join(map(repr, parameters)) or "none"
         hint = meant(unknown[0], parameters)
         raise RecommenderError(
-            f"{shown(spec)!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}"
+            f"{shown(spec)!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}",
         )
     missing = [
         key
@@ -124,7 +150,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     if missing:
         raise RecommenderError(
             f"{shown(spec)!r} needs a value for {missing[0]!r}: give a default, a factory without "
-            f"arguments, or '?{missing[0]}=VALUE'"
+            f"arguments, or '?{missing[0]}=VALUE'",
         )
     values = {}
     for key, text in given.items():
@@ -132,7 +158,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
             values[key] = _convert(text, parameters[key].annotation)
         except ValueError as error:
             raise RecommenderError(
-                f"{shown(spec)!r}: {key}={shown(text)!r} is not {error}"
+                f"{shown(spec)!r}: {key}={shown(text)!r} is not {error}",
             ) from None
     try:
         return factory(**values)
@@ -140,12 +166,14 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         raise
     except (Exception, SystemExit) as error:
         raise RecommenderError(
-            with_traceback(f"{shown(spec)!r} cannot be built:", error)
+            with_traceback(f"{shown(spec)!r} cannot be built:", error),
         ) from error
 
 
 def _parameters(
-    factory: Callable[..., Any], given: Mapping[str, str], spec: str
+    factory: Callable[..., Any],
+    given: Mapping[str, str],
+    spec: str,
 ) -> dict[str, inspect.Parameter]:
     try:
         signature = inspect.signature(factory, eval_str=bool(given))
@@ -153,7 +181,7 @@ def _parameters(
         if not given:
             return {}
         raise RecommenderError(
-            f"the parameters of {shown(spec)!r} cannot be read from its signature: {error}"
+            f"the parameters of {shown(spec)!r} cannot be read from its signature: {error}",
         ) from error
     return {
         name: parameter
@@ -183,8 +211,14 @@ def _convert(text: str, hint: Any) -> Any:
 
 
 def _convert_union(text: str, choices: tuple[Any, ...]) -> Any:
-    literals = [str(v) for c in choices if get_origin(c) is Literal for v in get_args(c)]
-    if type(None) in choices and text.casefold() in ("", "none") and text not in literals:
+    literals = [
+        str(v) for c in choices if get_origin(c) is Literal for v in get_args(c)
+    ]
+    if (
+        type(None) in choices
+        and text.casefold() in ("", "none")
+        and text not in literals
+    ):
         return None
     failures = []
     # str last: every text is a str.

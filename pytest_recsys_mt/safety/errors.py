@@ -13,7 +13,9 @@ def abridged(text: str) -> str:
 
 
 def meant(name: str, among: Collection[str]) -> str:
-    """The end of a sentence on a name that there is not: the nearest one, if one is near."""
+    """The end of a sentence on a name that there is not:
+    the nearest one, if one is near.
+    """
     import difflib  # needed only after a typing error
 
     near = difflib.get_close_matches(name, among, 1)
@@ -21,14 +23,18 @@ def meant(name: str, among: Collection[str]) -> str:
 
 
 class RecsysError(Exception):
-    """Base class of all failures that this package raises; what its text repeats is abridged."""
+    """Base class of all failures that this package raises;
+    what its text repeats is abridged.
+    """
 
     def __str__(self) -> str:
         return abridged(super().__str__())
 
 
 class DataError(RecsysError):
-    """A data file is missing, malformed or unsafe; the text names the file and the line."""
+    """A data file is missing, malformed or unsafe; the
+    text names the file and the line.
+    """
 
 
 class RecommenderError(RecsysError):
@@ -44,7 +50,9 @@ class MissingAnswerError(RecommenderError):
 
 
 class UnreachableError(RecommenderError):
-    """A service does not say what it is; the text names it and the cause, so no traceback is shown."""
+    """A service does not say what it is; the text names it
+    and the cause, so no traceback is shown.
+    """
 
 
 class OwnCodeError(RecommenderError):

@@ -1,7 +1,8 @@
-"""Files: ours, written completely or not at all, those that a user names, and texts that anybody may have written.
+"""Files: ours, written completely or not at all, those that a user names, and texts
+that anybody may have written.
 
-A run trusts its stored answers and trained weights, so whoever can write them controls the
-verdicts. A link in the place of such a file would redirect a write to another file.
+A run trusts its stored answers and trained weights, so whoever can write them controls
+the verdicts. A link in the place of such a file would redirect a write to another file.
 """
 
 import contextlib
@@ -25,7 +26,10 @@ from pytest_recsys_mt.safety.errors import CacheError, RecsysError
 
 ROOT = 0
 
-TEMPORARY = Path(tempfile.gettempdir(), f"pytest-recsys-mt-{getattr(os, 'getuid', int)()}")
+TEMPORARY = Path(
+    tempfile.gettempdir(),
+    f"pytest-recsys-mt-{getattr(os, 'getuid', int)()}",
+)
 """Where a user's answers are kept who has no home to write to."""
 
 RUNS = Path(".recsys", "runs")
@@ -38,14 +42,16 @@ MOST_TEXT = 1 << 20
 """The most bytes of a file that a person writes, such as a policy."""
 
 MOST_DATA = 1 << 28
-"""The most bytes of a file that a run writes and a later one reads whole, such as a record."""
+"""The most bytes of a file that a run writes and a
+later one reads whole, such as a record.
+"""
 
 MOST_DEEP = 32
 """The most levels of tables and lists in such a text."""
 
 # `tomllib` takes time that grows with the square of the parts of a dotted key.
 _LONG_KEY = re.compile(
-    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DEEP}}}"""
+    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DEEP}}}""",
 )
 _OPEN_ALREADY = {"/dev/stdout": 1, "/dev/stderr": 2}
 _NOT_FOR_FILES = re.compile("/(?:dev/(?!shm/)|proc/|sys/)")  # /dev/shm holds files
@@ -53,9 +59,11 @@ _NOT_FOR_FILES = re.compile("/(?:dev/(?!shm/)|proc/|sys/)")  # /dev/shm holds fi
 
 @contextlib.contextmanager
 def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
-    """A stream that replaces the file at `path` if the block succeeds; else nothing changes.
+    """A stream that replaces the file at `path` if the block succeeds; else nothing
+    changes.
 
-    Only the owner can read the file unless `mode` says otherwise: most of these files hold users' profiles.
+    Only the owner can read the file unless `mode` says otherwise: most of these files
+    hold users' profiles.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -72,10 +80,12 @@ def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
 
 
 def is_replaced(path: Path) -> bool:
-    """Whether a path that a user names is a file to replace, or a new one; else it is written to, like a device.
+    """Whether a path that a user names is a file to replace, or a new one; else it is
+    written to, like a device.
 
     Raises:
-        OSError: If no file can be there: it is a folder, or below one whose name looks mistyped.
+        OSError: If no file can be there: it is a folder, or below one whose name looks
+            mistyped.
     """
     try:
         kind = path.stat().st_mode
@@ -105,19 +115,23 @@ def _require_parent(path: Path) -> None:
 
 
 def _mistyped(given: str, name: str) -> bool:
-    """Whether two names differ by a letter more or by the order or case of letters; `run-1` and `run-2` do not."""
+    """Whether two names differ by a letter more or by the order or case of letters;
+    `run-1` and `run-2` do not.
+    """
     short, long = sorted((given.casefold(), name.casefold()), key=len)
     if len(short) == len(long):
         return len(short) > 3 and sorted(short) == sorted(long) and not short.isdigit()
     return len(short) > 3 and any(
-        long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long))
+        long[:at] + long[at + 1 :] == short and long[at].isalpha()
+        for at in range(len(long))
     )
 
 
 @contextlib.contextmanager
 def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
-    """A stream into what a user names: a file is replaced as by `written_whole`, also through a link; a
-    device, a pipe and an open stream such as ``/dev/stdout`` are written to; ``-`` is standard output.
+    """A stream into what a user names: a file is replaced as by `written_whole`, also
+    through a link; a device, a pipe and an open stream such as ``/dev/stdout`` are
+    written to; ``-`` is standard output.
 
     Raises:
         OSError: As `is_replaced`, or if it cannot be written.
@@ -133,12 +147,17 @@ def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
     number = int(numbered[1]) if numbered else _OPEN_ALREADY.get(name)
     sys.stdout.flush()  # what was said before comes before
-    with open(_opened(path) if number is None else os.dup(number), "w", encoding="utf-8") as stream:
+    with open(
+        _opened(path) if number is None else os.dup(number),
+        "w",
+        encoding="utf-8",
+    ) as stream:
         yield stream
 
 
 def appended_to(path: Path) -> TextIO:
-    """A stream to the end of a file that the environment names, or into a pipe that somebody reads.
+    """A stream to the end of a file that the environment names, or into a pipe that
+    somebody reads.
 
     Raises:
         OSError: If it cannot be written.
@@ -155,15 +174,24 @@ def _opened(path: Path, flags: int = 0) -> int:
 
 
 @contextlib.contextmanager
-def written_or(kind: type[RecsysError], path: Path, mode: int = 0o600) -> Iterator[TextIO]:
+def written_or(
+    kind: type[RecsysError],
+    path: Path,
+    mode: int = 0o600,
+) -> Iterator[TextIO]:
     """As `written_to`; that the file cannot be written is an error of this kind."""
-    with failing_as(kind, f"{str(path)!r} cannot be written"), written_to(path, mode) as stream:
+    with (
+        failing_as(kind, f"{str(path)!r} cannot be written"),
+        written_to(path, mode) as stream,
+    ):
         yield stream
 
 
 @contextlib.contextmanager
 def failing_as(kind: type[RecsysError], what: str, remedy: str = "") -> Iterator[None]:
-    """An `OSError` within becomes an error of this kind, which says what failed, why, and what to do."""
+    """An `OSError` within becomes an error of this kind, which
+    says what failed, why, and what to do.
+    """
     try:
         yield
     except OSError as error:
@@ -172,23 +200,36 @@ def failing_as(kind: type[RecsysError], what: str, remedy: str = "") -> Iterator
 
 
 def look_alike(path: Path) -> str:
-    """The file beside a missing one whose name is nearest, as ``did you mean 'prices.toml'? ``; empty if none is near."""
+    """The file beside a missing one whose name is nearest, as ``did you mean
+    'prices.toml'? ``; empty if none is near.
+    """
     with contextlib.suppress(OSError):
-        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.7)
+        near = difflib.get_close_matches(
+            path.name,
+            os.listdir(path.parent),
+            n=1,
+            cutoff=0.7,
+        )
         if near and not path.exists():
             return f"did you mean {str(path.with_name(near[0]))!r}? "
     return ""
 
 
 def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
-    """The content of a file that anybody may have made: also a device without an end is no danger.
+    """The content of a file that anybody may have made: also a device without an end is
+    no danger.
 
     Raises:
-        OSError: If it cannot be read, is larger than `most` bytes, or is a pipe or a device that is not named as one:
-            a link in a repository to ``/dev/stdin`` would be waited for without end.
+        OSError: If it cannot be read, is larger than `most` bytes, or is a pipe or a
+            device that is not named as one: a link in a repository to ``/dev/stdin``
+            would be waited for without end.
     """
     kind = path.stat().st_mode
-    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or _NOT_FOR_FILES.match(str(path.absolute()))):
+    if not (
+        stat.S_ISREG(kind)
+        or stat.S_ISDIR(kind)
+        or _NOT_FOR_FILES.match(str(path.absolute()))
+    ):
         raise OSError(errno.EINVAL, "it is a pipe or a device, no file")
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         try:
@@ -228,15 +269,17 @@ def toml_of(content: bytes) -> dict[str, Any]:
 
 
 def expanded(path: str | Path) -> Path:
-    """A path that a user names, with the home in place of ``~``; where there is no home, `Path.expanduser` raises."""
+    """A path that a user names, with the home in place of ``~``; where there is no
+    home, `Path.expanduser` raises.
+    """
     return Path(os.path.expanduser(path))
 
 
 def cache_folder() -> Path:
     """The folder of ours beside the user's other caches, as the platform has it.
 
-    A container that runs as any user often has no home, or one that cannot be written to. Then it is a folder of
-    this user in the one for temporary files.
+    A container that runs as any user often has no home, or one that cannot be written
+    to. Then it is a folder of this user in the one for temporary files.
 
     Raises:
         CacheError: If others can write to that.
@@ -265,7 +308,7 @@ def require_private(folder: Path) -> None:
     if os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise CacheError(
             f"the cache folder {str(folder)!r} can be written by others, who could plant "
-            f"answers in it; run: chmod 700 {str(folder)!r}"
+            f"answers in it; run: chmod 700 {str(folder)!r}",
         )
 
 
@@ -280,16 +323,17 @@ def require_own(*paths: Path) -> None:
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "no plain file"
             raise CacheError(
                 f"{str(path)!r} is {kind}, and what is written there could go elsewhere; see where it "
-                f"leads, then remove it, not what it leads to, or name another folder with --recsys-cache"
+                f"leads, then remove it, not what it leads to, or name another folder with --recsys-cache",
             )
         _require_owner(path, status)
 
 
 def _require_owner(path: Path, status: os.stat_result) -> None:
-    # Root can plant answers anyway, and root often owns a cache that is part of an image.
+    # Root can plant answers anyway, and root often owns a cache that is part of an
+    # image.
     if os.name == "posix" and status.st_uid not in (os.geteuid(), ROOT):
         raise CacheError(
             f"{str(path)!r} belongs to user {status.st_uid}, who could plant answers in it, and this is "
             f"user {os.geteuid()}; if you trust what is there, run: chown -R {os.geteuid()} "
-            f"{str(path)!r}; else name another folder with --recsys-cache"
+            f"{str(path)!r}; else name another folder with --recsys-cache",
         )

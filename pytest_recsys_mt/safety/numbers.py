@@ -1,4 +1,6 @@
-"""Many numbers by name, in little memory: the values of users, which are most of a large record."""
+"""Many numbers by name, in little memory: the values of
+users, which are most of a large record.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +84,16 @@ def numbers_of(values: Mapping[str, float], names: Sequence[str]) -> Sequence[fl
     return [values[name] for name in names]
 
 
-def names_in_both(first: Mapping[str, float], second: Mapping[str, float]) -> Sequence[str]:
+def names_in_both(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+) -> Sequence[str]:
     """The names that two mappings have, in the order of the first."""
-    if isinstance(first, Numbers) and isinstance(second, Numbers) and first.names == second.names:
+    if (
+        isinstance(first, Numbers)
+        and isinstance(second, Numbers)
+        and first.names == second.names
+    ):
         return first.names
     return [name for name in first if name in second]
 
@@ -96,9 +105,11 @@ class Packer:
         self._known: dict[tuple[str, ...], Names] = {}
 
     def pack(self, values: dict[str, Any]) -> Mapping[str, Any]:
-        """The same mapping, packed if it has nothing but finite numbers with a fraction; else as it is.
+        """The same mapping, packed if it has nothing but finite numbers with a
+        fraction; else as it is.
 
-        Whole numbers and truth values would be others afterwards, and whoever checks a record has to see them.
+        Whole numbers and truth values would be others afterwards, and whoever checks a
+        record has to see them.
         """
         if set(map(type, values.values())) != {float}:
             return values

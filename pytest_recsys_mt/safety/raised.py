@@ -11,7 +11,10 @@ from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.redaction import redact
 
 HERE = Path(__file__).resolve().parents[1]
-FOLDERS = (HERE, *(Path(HERE, name).resolve() for name in ("relations", "oracles", "suites")))
+FOLDERS = (
+    HERE,
+    *(Path(HERE, name).resolve() for name in ("relations", "oracles", "suites")),
+)
 NOT_OWN = (
     *(f"{folder}{os.sep}" for folder in FOLDERS),
     f"{Path(str(importlib.__file__)).parent}{os.sep}",
@@ -25,7 +28,8 @@ MOST_COLUMNS = 500
 
 
 def traceback_of(error: BaseException) -> str:
-    """The traceback of `error` and of its causes, without the plugin's frames, locals and keys.
+    """The traceback of `error` and of its causes, without the plugin's frames, locals
+    and keys.
 
     Empty for an error that the plugin raises without a line of the user's code.
     """
@@ -33,9 +37,14 @@ def traceback_of(error: BaseException) -> str:
     own = [_strip(each) for each in _chain(told)]
     if not any(own) and isinstance(error, RecsysError):
         return ""
-    if not any(own) and not isinstance(error, SyntaxError):  # then the plugin's code failed
+    if not any(own) and not isinstance(
+        error,
+        SyntaxError,
+    ):  # then the plugin's code failed
         told = traceback.TracebackException.from_exception(error, compact=True)
-    lines = [line[:MOST_COLUMNS] for line in redact("".join(told.format())).splitlines()]
+    lines = [
+        line[:MOST_COLUMNS] for line in redact("".join(told.format())).splitlines()
+    ]
     if len(lines) > MOST_LINES:
         half = MOST_LINES // 2
         lines[half:-half] = ["  ..."]
@@ -48,7 +57,9 @@ def with_traceback(text: str, error: BaseException) -> str:
     return f"{raised}\n{traceback_of(error)}".rstrip()
 
 
-def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+def _chain(
+    told: traceback.TracebackException,
+) -> Iterator[traceback.TracebackException]:
     yield told
     for each in (told.__cause__, told.__context__):
         if each is not None:

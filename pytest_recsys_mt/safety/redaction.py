@@ -20,21 +20,35 @@ KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
 HEADERS = "OPENAI_CUSTOM_HEADERS"
 """That of further headers, ``Name: value``, one a line, which the OpenAI client reads."""
 
-ADDRESSES = ("OPENAI_BASE_URL", "RECSYS_HTTP_ORIGIN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-"""Those of addresses, proxies in either case: what stands in one beside host, port and path may be a key."""
+ADDRESSES = (
+    "OPENAI_BASE_URL",
+    "RECSYS_HTTP_ORIGIN",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+)
+"""Those of addresses, proxies in either case: what stands in
+one beside host, port and path may be a key.
+"""
 
 PART = 10
-"""This many characters of a key in a row count as the key: a server may cut what it repeats."""
+"""This many characters of a key in a row count as the
+key: a server may cut what it repeats.
+"""
 
 _SECRET = re.compile(
     r"://[^/?]*@|"
     r"[?&](?:[^=&]*[_-])?(?:(?:api)?key|token|secret|password|passwd|pwd|auth|authorization|credentials?)=",
     re.IGNORECASE,
 )
-"""User names and passwords in an address, and spec parameters whose names look like a key's."""
+"""User names and passwords in an address, and spec
+parameters whose names look like a key's.
+"""
 
 _WORDS = re.compile(rb"[a-z]*(?:[A-Z][a-z]{3,}|[._ -][a-z]*)*")
-"""Words as any report has them: as part of a key they tell nothing of it, unless they are `2 * PART` long."""
+"""Words as any report has them: as part of a key they tell
+nothing of it, unless they are `2 * PART` long.
+"""
 
 _SCHEME = re.compile(r"(?:basic|bearer|token) +\S+", re.IGNORECASE)
 
@@ -46,8 +60,9 @@ _PARTS = re.compile(r"[^ -~]+")
 _URL = re.compile(r"\s*(?:https?(?=:)|\w+(?=://)|(?=//))[:/]*", re.IGNORECASE)
 
 GRAM = 4
-"""Bytes of a block in the search for keys: texts are read in such blocks, one integer each, and any
-``2 * GRAM - 1`` bytes in a row contain a whole block."""
+"""Bytes of a block in the search for keys: texts are read in such blocks, one integer
+each, and any ``2 * GRAM - 1`` bytes in a row contain a whole block.
+"""
 
 _known: dict[str, str] = {}
 """The variables of all keys that the environment has had, by key."""
@@ -57,21 +72,25 @@ _read: dict[Any, Any] = {}
 
 
 class Secret(str):
-    """Text that must not leave the process: it cannot be pickled, and its `repr`, which tracebacks
-    with local variables print, does not show it.
+    """Text that must not leave the process: it cannot be pickled, and its `repr`, which
+    tracebacks with local variables print, does not show it.
     """
 
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError("a key cannot be pickled; each process reads its own environment")
+        raise TypeError(
+            "a key cannot be pickled; each process reads its own environment",
+        )
 
     def __repr__(self) -> str:
         return "Secret('...')"
 
 
 def secret(variable: str) -> Secret:
-    """The value of an environment variable; from now on, `redact` removes it from every text."""
+    """The value of an environment variable; from now on,
+    `redact` removes it from every text.
+    """
     value = Secret(os.environ.get(variable, "").strip())
     if len(value) >= SHORTEST:
         _known.setdefault(value, variable)
@@ -79,17 +98,22 @@ def secret(variable: str) -> Secret:
 
 
 def redact(text: str) -> str:
-    """`text` with the name of the variable instead of a key, or of `PART` characters of it.
+    """`text` with the name of the variable instead of a key, or of `PART` characters of
+    it.
 
-    A key is found as it is, in base64 (at any position of the encoded text), URL-encoded, in
-    hexadecimal and as JSON escapes it. The user and the password of a basic authorization are also
-    found separately. Time is linear in the length.
+    A key is found as it is, in base64 (at any position of the encoded text),
+    URL-encoded, in hexadecimal and as JSON escapes it. The user and the password of a
+    basic authorization are also found separately. Time is linear in the length.
     """
     found = _without_keys(text)
     bare = _PARTS.sub(
-        "", without_controls(_ESCAPED.sub(lambda it: chr(int(it[1] or it[2] or "0", 16)), found))
+        "",
+        without_controls(
+            _ESCAPED.sub(lambda it: chr(int(it[1] or it[2] or "0", 16)), found),
+        ),
     )
-    # A reader, or what is written next, may drop or hide what parts the characters of a key, which are of ASCII.
+    # A reader, or what is written next, may drop or hide what parts the characters of a
+    # key, which are of ASCII.
     return found if bare == found or (safe := _without_keys(bare)) == bare else safe
 
 
@@ -127,14 +151,18 @@ def without_keys(value: Any) -> Any:
         case str():
             return redact(value)
         case Mapping():
-            return {without_keys(key): without_keys(each) for key, each in value.items()}
+            return {
+                without_keys(key): without_keys(each) for key, each in value.items()
+            }
         case list() | tuple():
             return [without_keys(each) for each in value]
     return value
 
 
 def shortened(text: str, most: int) -> str:
-    """`text` without keys, then cut to `most` characters; cut first, half a key could stay."""
+    """`text` without keys, then cut to `most` characters;
+    cut first, half a key could stay.
+    """
     return redact(text)[:most]
 
 
@@ -144,7 +172,9 @@ def holds_secret(spec: str) -> bool:
 
 
 def gives_key(spec: str) -> bool:
-    """Whether a parameter of a spec is named as a key is, and its value looks like one: not like a column's name."""
+    """Whether a parameter of a spec is named as a key is, and its value looks like one:
+    not like a column's name.
+    """
     pairs = [each.partition("=") for each in spec.partition("?")[2].split("&")]
     keys = [key for name, _, value in pairs for key in keys_of(name, unquote(value))]
     return any(_WORDS.fullmatch(key.replace("_", "-").encode()) is None for key in keys)
@@ -156,22 +186,31 @@ def carries_key(spec: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an address of scheme, host, port and path alone, which nobody can read otherwise."""
+    """Whether a text is an address of scheme, host, port and
+    path alone, which nobody can read otherwise.
+    """
     try:
         parts = urlsplit(text)
         host, _ = (parts.hostname or "").lower(), parts.port
     except ValueError:
         return False
-    sound = parts.scheme in ("http", "https", "socks5", "socks5h") and not re.search("[@?#]", text)
+    sound = parts.scheme in ("http", "https", "socks5", "socks5h") and not re.search(
+        "[@?#]",
+        text,
+    )
     return sound and re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) is not None
 
 
 def shown(spec: str) -> str:
-    """A spec or an address for a message: the one door, as any part of what is no plain address may be a key."""
+    """A spec or an address for a message: the one door, as any
+    part of what is no plain address may be a key.
+    """
     url = _URL.match(spec)
     place, *query = re.split("[?#]", spec, maxsplit=1)
     # A password may hold any character that ends one.
-    if ("@" in spec and not spec.startswith("hf:")) or (url and not is_address(place.strip())):
+    if ("@" in spec and not spec.startswith("hf:")) or (
+        url and not is_address(place.strip())
+    ):
         spec = f"{url[0] if url else ''}..."
     elif query and (url or "://" in query[0] or holds_secret(spec)):
         spec = f"{place}?..."
@@ -179,9 +218,12 @@ def shown(spec: str) -> str:
 
 
 def _read_environment() -> None:
-    """Look for keys in the environment, if it changed. Those that it had before stay known."""
+    """Look for keys in the environment, if it changed.
+    Those that it had before stay known.
+    """
     global _read
-    # Comparing what is below `os.environ` takes a microsecond, reading it through the mapping a hundred.
+    # Comparing what is below `os.environ` takes a microsecond, reading it through the
+    # mapping a hundred.
     now = getattr(os.environ, "_data", os.environ)
     if now == _read:
         return
@@ -209,14 +251,21 @@ def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
     start = end = 0
     while start < min(at, offset) and text[at - start - 1] == form[offset - start - 1]:
         start += 1
-    while end < min(len(text) - at, len(form) - offset) and text[at + end] == form[offset + end]:
+    while (
+        end < min(len(text) - at, len(form) - offset)
+        and text[at + end] == form[offset + end]
+    ):
         end += 1
     return at - start, at + end
 
 
 @lru_cache(maxsize=16)
-def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, int, str]]]:
-    """The forms of keys, with positions and variables, by the characters at each position."""
+def _grams(
+    known: tuple[tuple[str, str], ...],
+) -> dict[int, list[tuple[bytes, int, str]]]:
+    """The forms of keys, with positions and variables, by
+    the characters at each position.
+    """
     forms = {
         form.encode("utf-8", "surrogatepass"): name
         for value, name in known
@@ -234,7 +283,12 @@ def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, in
 def _keys(value: str, name: str) -> Iterator[str]:
     if name.upper() in ADDRESSES:
         parts = re.split(r"[:/?#=&\[\]]+", value.rpartition("@")[0] or value)
-        yield from (key for part in parts for key in {part, unquote(part)} if len(key) >= SHORTEST)
+        yield from (
+            key
+            for part in parts
+            for key in {part, unquote(part)}
+            if len(key) >= SHORTEST
+        )
         return
     if name == HEADERS:
         for line in value.splitlines():

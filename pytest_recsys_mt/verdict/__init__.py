@@ -1,1 +1,3 @@
-"""The verdict on a promise, what an oracle gets to reach one, its words, and the thresholds of suites."""
+"""The verdict on a promise, what an oracle gets to reach one,
+its words, and the thresholds of suites.
+"""

@@ -15,7 +15,9 @@ class Thresholds(dict[str, float]):
         self._path = path
 
     def __missing__(self, name: str) -> float:
-        raise KeyError(f"{self._path.name} has no threshold {name!r}; it has {sorted(self)!r}")
+        raise KeyError(
+            f"{self._path.name} has no threshold {name!r}; it has {sorted(self)!r}",
+        )
 
 
 def thresholds(test_file: str, table: str) -> Thresholds:
@@ -34,14 +36,14 @@ def thresholds(test_file: str, table: str) -> Thresholds:
     if not isinstance(test_file, str | PathLike):
         raise TypeError(
             f"thresholds takes the __file__ of the test module and the name of a table, as in "
-            f"thresholds(__file__, 'margin'), got {test_file!r}"
+            f"thresholds(__file__, 'margin'), got {test_file!r}",
         )
     path = Path(test_file).with_name("thresholds.toml")
     try:
         tables = toml_of(content_of(path))
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"there is no {str(path)!r}; write the numbers of this folder's tests in it, under [{table}]"
+            f"there is no {str(path)!r}; write the numbers of this folder's tests in it, under [{table}]",
         ) from None
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is not TOML: {error}") from error

@@ -10,31 +10,45 @@ from typing import Any, Literal
 from pytest_recsys_mt.verdict.wording import broken_group, sentence
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
-"""``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is neither.
-``error``: too many calls failed. ``not-applicable``: no user could be asked."""
+"""``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is
+neither. ``error``: too many calls failed. ``not-applicable``: no user could be asked.
+"""
 
 Allowed = Literal["at most", "at least", "within"]
-"""What a promise allows for a mean: at most the margin, at least the margin, or at most the margin
-in either direction."""
+"""What a promise allows for a mean: at most the margin, at least the margin, or at most
+the margin in either direction.
+"""
 
 NOT_ASKED = "not asked: "
-"""Beginning of a verdict's reason if users are missing because a limit of the run was reached."""
+"""Beginning of a verdict's reason if users are missing
+because a limit of the run was reached.
+"""
 
 
 NEEDED = "users_needed"
-"""Where the details of an inconclusive verdict say how many users would show a promise that is kept."""
+"""Where the details of an inconclusive verdict say how many
+users would show a promise that is kept.
+"""
 
 SHARED = "shared"
-"""Where the details of a violated verdict say what the changed answers share; see `oracles.judging.shared`."""
+"""Where the details of a violated verdict say what the changed answers share; see
+`oracles.judging.shared`.
+"""
 
 AGAINST = "against"
-"""Where the details of a verdict on two recommenders name the one that answered the follow-up."""
+"""Where the details of a verdict on two recommenders name
+the one that answered the follow-up.
+"""
 
 DECLARES = "declares"
-"""Where the details of a violated verdict say what a recommender declares that is meant to break this promise."""
+"""Where the details of a violated verdict say what a recommender
+declares that is meant to break this promise.
+"""
 
 PART = "at_one_time"
-"""Where the details of a verdict say how many of its users prove it, if those are who were asked both sides at one time."""
+"""Where the details of a verdict say how many of its users prove it, if those are who
+were asked both sides at one time.
+"""
 
 FITS_NEEDED = "fits_needed"
 """The same for fits a side, where the spread of fits with other seeds is too large."""
@@ -50,9 +64,11 @@ TOO_FEW_FITS = "these fits are too few to show it, even if it is kept"
 class Example:
     """One user's two answers in readable form, and how far they agree (0 to 1).
 
-    `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and `followup_kinds` say for
-    each place whether the item was offered (`requests.EntryKind`); they are empty if all items of a side were offered.
-    `source_asked` and `followup_asked` are the requests and the whole answers (`examples.Shown`), if known.
+    `keeps` says whether this user's answers keep the promise, if known. `source_kinds`
+    and `followup_kinds` say for each place whether the item was offered
+    (`requests.EntryKind`); they are empty if all items of a side were offered.
+    `source_asked` and `followup_asked` are the requests and the whole answers
+    (`examples.Shown`), if known.
     """
 
     user: str
@@ -73,11 +89,13 @@ class Slice:
     Attributes:
         slicing: What divides the users, ``genre``; empty for all users.
         value: The group, ``Horror``.
-        status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed; corrected for the number of groups.
+        status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed;
+            corrected for the number of groups.
         users: Users scored.
         estimate: Their mean effect; None if no user was scored.
         interval: Its bounds; of a group, corrected for the number of groups.
-        p_value: That of the hypothesis that the promise holds for them alone, without any correction.
+        p_value: That of the hypothesis that the promise holds for them alone, without
+            any correction.
     """
 
     slicing: str
@@ -96,8 +114,10 @@ class Verdict:
     Attributes:
         status: See `Status`.
         oracle: The oracle and its similarity or score: ``same_ranking:rbo``.
-        relation: The transformation judged, by its name; empty for the unchanged request.
-        against: The transformation of the side it is compared with; empty for the unchanged request.
+        relation: The transformation judged, by its name; empty for the unchanged
+            request.
+        against: The transformation of the side it is compared with; empty for the
+            unchanged request.
         estimate: The mean effect over users, in the unit of the margin.
         interval: Its two one-sided (1 - alpha) bounds.
         margin: The largest effect that is no violation; declared before the run.
@@ -108,26 +128,35 @@ class Verdict:
         p_value: That of the hypothesis that the promise holds.
         users: Users scored.
         not_applicable: Users the transformation could not serve.
-        errors: Users who got no answer: a call failed, or the recommender refused them although it answers others.
-        account: What became of every drawn user, in numbers; see `oracles.judging.account.Account`. The parts add up.
+        errors: Users who got no answer: a call failed, or the recommender refused them
+            although it answers others.
+        account: What became of every drawn user, in numbers; see
+            `oracles.judging.account.Account`. The parts add up.
         looks: In how many steps users were asked before the result was clear.
         reason: In words, what the numbers do not say: why inconclusive, which failures.
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
-        details: Further figures as plain JSON data, such as the points of a curve; see `report`.
-        per_user: The effect or score of every scored user, in the order in which they were drawn.
-        reach: The smallest and the largest possible value of a user, including the observed ones.
+        details: Further figures as plain JSON data, such as the points of a curve; see
+            `report`.
+        per_user: The effect or score of every scored user, in the order in which they
+            were drawn.
+        reach: The smallest and the largest possible value of a user, including the
+            observed ones.
         joint: Whether the mean is a number of all users together, such as an aggregate.
-        measures: What the number is, in words that can follow "the": ``loss of ndcg@10``. Begin with
-            ``share of`` for a share. Reports name the number so; without it, by its metric.
-        vacuous: What the recommender does not read although the promise is about it (`requests.Aspect`);
-            empty if it reads it, or if this is not known. ``details["unread"]`` says how it is known.
-        approximate: Whether there is no proof that the bounds, and claims based on them, keep the
-            declared error rate; `docs/statistics.md` measures how far they keep it.
-        slices: All users and each group of them, as judged together; empty without groups. Then `status` and
-            `p_value` are those of all of them, and the other numbers those of all users.
-        again: Judges other sides in the same way, and the sides that were judged: for the search for the smallest
-            request. None if nothing is searched.
+        measures: What the number is, in words that can follow "the": ``loss of
+            ndcg@10``. Begin with ``share of`` for a share. Reports name the number so;
+            without it, by its metric.
+        vacuous: What the recommender does not read although the promise is about it
+            (`requests.Aspect`); empty if it reads it, or if this is not known.
+            ``details["unread"]`` says how it is known.
+        approximate: Whether there is no proof that the bounds, and claims based on
+            them, keep the declared error rate; `docs/statistics.md` measures how far
+            they keep it.
+        slices: All users and each group of them, as judged together; empty without
+            groups. Then `status` and `p_value` are those of all of them, and the other
+            numbers those of all users.
+        again: Judges other sides in the same way, and the sides that were judged: for
+            the search for the smallest request. None if nothing is searched.
     """
 
     status: Status
@@ -173,14 +202,20 @@ class Verdict:
     def summary(self) -> str:
         """The verdict as one sentence."""
         beside = f" against {self.against}" if self.against else ""
-        subject = f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
-        facts = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        subject = (
+            f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
+        )
+        facts = {
+            each.name: getattr(self, each.name) for each in dataclasses.fields(self)
+        }
         facts["slices"] = list(map(dataclasses.asdict, self.slices))
         return sentence(subject, self.status, facts)
 
     @property
     def broken(self) -> Slice | None:
-        """The group that breaks the promise most surely; None if all users together do, or none does."""
+        """The group that breaks the promise most surely; None if
+        all users together do, or none does.
+        """
         found = broken_group(list(map(dataclasses.asdict, self.slices)))
         return None if found is None else Slice(**found)
 
@@ -202,8 +237,15 @@ class Verdict:
         if self.floor is not None:
             parts.append(f"floor={self.floor:.3f}")
         parts.append(f"n={self.users}")
-        missing = self.account or {"not_applicable": self.not_applicable, "errors": self.errors}
-        parts += [f"{word}={missing[key]}" for key, word in _MISSING.items() if missing.get(key)]
+        missing = self.account or {
+            "not_applicable": self.not_applicable,
+            "errors": self.errors,
+        }
+        parts += [
+            f"{word}={missing[key]}"
+            for key, word in _MISSING.items()
+            if missing.get(key)
+        ]
         return "; ".join(filter(None, parts))
 
 
@@ -216,7 +258,9 @@ _MISSING = {
     "left_out": "left out",
     "errors": "errors",
 }
-"""Users without a number in the account of a verdict, in words; ``errors`` where an oracle of one's own has no account."""
+"""Users without a number in the account of a verdict, in words; ``errors`` where an
+oracle of one's own has no account.
+"""
 
 
 @dataclass(frozen=True)
@@ -235,7 +279,7 @@ class Expectation:
 def _require_verdict(function: str, verdict: object) -> None:
     if not isinstance(verdict, Verdict):
         raise TypeError(
-            f"{function}: the first argument is a verdict of an oracle, got {verdict!r}"
+            f"{function}: the first argument is a verdict of an oracle, got {verdict!r}",
         )
 
 
@@ -244,7 +288,8 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
 
     Args:
         verdict: A verdict of an oracle.
-        **details: Plain JSON data; see `Verdict`. A number that is not finite is left out, and the row says where.
+        **details: Plain JSON data; see `Verdict`. A number that is not finite is left
+            out, and the row says where.
 
     Returns:
         The verdict to assert instead of the given one.
@@ -260,7 +305,7 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"annotate: {name} must be plain JSON data (numbers, texts, true, false, None, and "
-                f"lists and dicts of them), got {figure!r}"
+                f"lists and dicts of them), got {figure!r}",
             ) from error
     noted = dataclasses.replace(verdict, details={**verdict.details, **details})
     if verdict.ledger is not None:
@@ -268,16 +313,25 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
     return noted
 
 
-def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "high") -> Verdict:
-    """Name the dimension of a recommender that a verdict measures, for summaries of several.
+def dimension(
+    verdict: Verdict,
+    name: str,
+    *,
+    best: Literal["high", "low"] = "high",
+) -> Verdict:
+    """Name the dimension of a recommender that a verdict measures, for summaries of
+    several.
 
     Args:
-        verdict: The verdict of a benchmark task (its value counts) or of a promise (its effect).
+        verdict: The verdict of a benchmark task (its value counts) or of a promise (its
+            effect).
         name: Name of the dimension.
-        best: Where the best value is: at 1, or at 0; then the dimension is 1 minus its absolute value.
+        best: Where the best value is: at 1, or at 0; then the dimension is 1 minus its
+            absolute value.
 
     Returns:
-        The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged if it has no number.
+        The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged
+        if it has no number.
 
     Raises:
         TypeError: If it is no verdict.
@@ -290,7 +344,11 @@ def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "hi
     if best == "low" and low is not None and high is not None:
         sizes = sorted((abs(low), abs(high)))
         low, high = 1 - sizes[1], 1 if low <= 0 <= high else 1 - sizes[0]
-    figures = {"value": 1 - abs(value) if best == "low" else value, "low": low, "high": high}
+    figures = {
+        "value": 1 - abs(value) if best == "low" else value,
+        "low": low,
+        "high": high,
+    }
     within = {
         key: None if number is None else min(1.0, max(0.0, number))
         for key, number in figures.items()
@@ -299,7 +357,8 @@ def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "hi
 
 
 def expect_violated(verdict: Verdict) -> Expectation:
-    """Declare a known violation: the test passes while it exists and fails once it is fixed.
+    """Declare a known violation: the test passes while it exists and fails once it is
+    fixed.
 
     Args:
         verdict: A verdict of an oracle.
@@ -311,14 +370,18 @@ def expect_violated(verdict: Verdict) -> Expectation:
         TypeError: If `verdict` is not a verdict.
     """
     if not isinstance(verdict, Verdict):
-        raise TypeError(f"expect_violated takes the verdict of an oracle, got {verdict!r}")
+        raise TypeError(
+            f"expect_violated takes the verdict of an oracle, got {verdict!r}",
+        )
     if verdict.ledger is not None:
         verdict.ledger.expected(verdict, "violated")
     return Expectation(verdict)
 
 
 def _told(verdict: Verdict, truth: bool) -> bool:
-    """Record in the test where an assert on a verdict failed, so that it can name the assert."""
+    """Record in the test where an assert on a verdict
+    failed, so that it can name the assert.
+    """
     if verdict.ledger is None:
         return truth
     frame = sys._getframe(2)

@@ -1,18 +1,22 @@
-"""A verdict as one sentence: what was seen, against which limit, and how sure that is; how an
-option is typed.
+"""A verdict as one sentence: what was seen, against which limit, and how sure that is;
+how an option is typed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 SHARE = "share of"
-"""What a verdict measures is a share, and may be shown in percent, if its words begin so."""
+"""What a verdict measures is a share, and may be shown
+in percent, if its words begin so.
+"""
 
 SETTLED = (
     "ahead", "batch", "calls-a-day", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
     "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "tokens-a-day", "unit", "usd-a-day",
 )  # fmt: skip
-"""Options that a project settles in its ini file; a run that wants another value says ``-o recsys_NAME=VALUE``."""
+"""Options that a project settles in its ini file; a run that wants another value says
+``-o recsys_NAME=VALUE``.
+"""
 
 _SAID: Mapping[str, str] = {
     "holds": "holds",
@@ -36,10 +40,11 @@ _UNREAD: Mapping[str, str] = {
 
 
 def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
-    """What a recommender does not read, in words that follow "it": ``does not read ratings``.
+    """What a recommender does not read, in words that follow "it": ``does not read
+    ratings``.
 
-    Of a noisy recommender, `shown` says only that no effect was seen above its noise. Without `shown`, or where it says
-    so, the recommender declares it.
+    Of a noisy recommender, `shown` says only that no effect was seen above its noise.
+    Without `shown`, or where it says so, the recommender declares it.
     """
     what = _UNREAD.get(aspect, spoken(aspect))
     if shown and shown.get("noisy"):
@@ -51,7 +56,9 @@ def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
 
 def typed(name: str) -> str:
     """An option as the user types it, up to its value."""
-    return f"-o recsys_{name.replace('-', '_')}" if name in SETTLED else f"--recsys-{name}"
+    return (
+        f"-o recsys_{name.replace('-', '_')}" if name in SETTLED else f"--recsys-{name}"
+    )
 
 
 def spoken(name: str) -> str:
@@ -74,7 +81,9 @@ Group = Mapping[str, Any]
 
 
 def broken_group(slices: Sequence[Group]) -> Group | None:
-    """The group that breaks the promise most surely; None if all users together do, or none does."""
+    """The group that breaks the promise most surely; None if
+    all users together do, or none does.
+    """
     broken = [each for each in slices if each["status"] == "violated"]
     if not broken or broken[0] is slices[0]:
         return None
@@ -91,8 +100,9 @@ def group_in_words(group: Group) -> str:
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
-    Beside a status, its state may be ``known`` or ``fixed``; see `gate.document.state_of`. The facts are `Verdict`'s
-    attributes by their names, and groups of users are plain data.
+    Beside a status, its state may be ``known`` or ``fixed``; see
+    `gate.document.state_of`. The facts are `Verdict`'s attributes by their names, and
+    groups of users are plain data.
     """
     metric = facts.get("metric")
     value, limit = (
@@ -105,7 +115,11 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     slices = facts.get("slices") or []
     group = broken_group(slices) if state in ("violated", "known") else None
     if value is not None and (interval is not None or not reason):
-        what = measured_words(facts.get("measures") or "", metric, joint=bool(facts.get("joint")))
+        what = measured_words(
+            facts.get("measures") or "",
+            metric,
+            joint=bool(facts.get("joint")),
+        )
         about = "approximately " if facts.get("approximate") else ""
         unit = (facts.get("details") or {}).get("unit") or "users"
         everybody = _seen(value, interval, facts.get("users") or 0, about, unit)
@@ -132,7 +146,9 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     if reason:
         parts.append(reason)
     if vacuous := facts.get("vacuous"):
-        parts.append(vacuously(vacuous, (facts.get("details") or {}).get("unread") or {}))
+        parts.append(
+            vacuously(vacuous, (facts.get("details") or {}).get("unread") or {}),
+        )
     if state == "fixed":
         parts.append("remove expect_violated() or the entry in recsys.toml")
     said = _SAID[state]
@@ -144,13 +160,17 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
 
 
 def changed_lists(details: Mapping[str, Any]) -> str:
-    """Such as ``13 of 40 lists changed, the most that of user u17, by 0.42``; empty if none did, if noise may have, or if
-    their share is what was judged.
+    """Such as ``13 of 40 lists changed, the most that of user u17, by 0.42``; empty if
+    none did, if noise may have, or if their share is what was judged.
 
     Details of records are untrusted.
     """
     found = details.get("changed")
-    if not isinstance(found, Mapping) or not found.get("changed") or found.get("judged"):
+    if (
+        not isinstance(found, Mapping)
+        or not found.get("changed")
+        or found.get("judged")
+    ):
         return ""
     return (
         f"{found['changed']} of {found.get('lists')} lists changed, the most that of user {found.get('user')}, "
@@ -159,20 +179,23 @@ def changed_lists(details: Mapping[str, Any]) -> str:
 
 
 def proved_by_part(details: Mapping[str, Any]) -> str:
-    """Such as ``proved by 14 of 40 users whose two sides were asked at one time``; empty if all users prove it.
+    """Such as ``proved by 14 of 40 users whose two sides were asked at one time``;
+    empty if all users prove it.
 
     Details of records are untrusted.
     """
     found = details.get("at_one_time")
     if not isinstance(found, Mapping) or not {"users", "of"} <= found.keys():
         return ""
-    return (
-        f"proved by {found['users']} of {found['of']} users whose two sides were asked at one time"
-    )
+    return f"proved by {found['users']} of {found['of']} users whose two sides were asked at one time"
 
 
 def _seen(
-    value: float, interval: Sequence[float] | None, users: int, about: str = "", unit: str = "users"
+    value: float,
+    interval: Sequence[float] | None,
+    users: int,
+    about: str = "",
+    unit: str = "users",
 ) -> str:
     beside = [f"{users} {unit.removesuffix('s') if users == 1 else unit}"]
     if interval is not None:
@@ -181,17 +204,26 @@ def _seen(
 
 
 def _others(
-    slices: Sequence[Group], first: Group | None, state: str, facts: Mapping[str, Any]
+    slices: Sequence[Group],
+    first: Group | None,
+    state: str,
+    facts: Mapping[str, Any],
 ) -> Iterator[str]:
     broken = state in ("violated", "known")
     status, lead = (
-        ("violated", "also" if first else "so") if broken else ("inconclusive", "not settled")
+        ("violated", "also" if first else "so")
+        if broken
+        else ("inconclusive", "not settled")
     )
-    limit = facts.get("margin") if facts.get("metric") is None else facts.get("threshold")
+    limit = (
+        facts.get("margin") if facts.get("metric") is None else facts.get("threshold")
+    )
     found = [
         (beyond(each["estimate"], facts.get("allowed"), limit or 0.0), each)
         for each in slices[1:]
-        if each["status"] == status and each is not first and each["estimate"] is not None
+        if each["status"] == status
+        and each is not first
+        and each["estimate"] is not None
     ]
     worst = [each for by, each in sorted(found, key=lambda both: -both[0]) if by > 0]
     told = [

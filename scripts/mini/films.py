@@ -1,9 +1,9 @@
 """The films of mini: facts of a CC0 table, and what is written for them in films.csv.
 
 Titles, years, directors and cast are facts of the table ``omdb`` in the package
-``bokeh_sampledata`` (`film_source`).  ``films.csv`` says which films, and holds what the table
-lacks: a logline, MovieLens genres, which of the cast lead (checked against the table), and
-``fame``, how widely the film is known on a scale of 1 to 5.
+``bokeh_sampledata`` (`film_source`).  ``films.csv`` says which films, and holds what
+the table lacks: a logline, MovieLens genres, which of the cast lead (checked against
+the table), and ``fame``, how widely the film is known on a scale of 1 to 5.
 """
 
 import csv
@@ -50,7 +50,9 @@ def read_films() -> list[Film]:
         leads = _split(row["cast"])
         strangers = sorted(set(leads) - set(cast))
         if strangers:
-            raise ValueError(f"{SOURCE.name}: {strangers!r} are not in the cast of {title!r}")
+            raise ValueError(
+                f"{SOURCE.name}: {strangers!r} are not in the cast of {title!r}",
+            )
         films.append(
             Film(
                 id=f"m{number:03d}",
@@ -62,7 +64,7 @@ def read_films() -> list[Film]:
                 cast=leads,
                 logline=row["logline"],
                 fame=int(row["fame"]),
-            )
+            ),
         )
     return films
 

@@ -2,33 +2,38 @@
 
 Everything is drawn from one seed.  A user has
 
-* *tastes*: two of the `TASTES` below and a private liking of each genre, together a weight per
-  genre; a film matches by the mean weight of its genres;
-* *an era*: a favourite year, likelier late than early; the match falls with the distance from it,
-  and a user's age is such that the favourite year falls into their youth;
+* *tastes*: two of the `TASTES` below and a private liking of each genre, together a
+  weight per genre; a film matches by the mean weight of its genres;
+* *an era*: a favourite year, likelier late than early; the match falls with the
+  distance from it, and a user's age is such that the favourite year falls into their
+  youth;
 * *people*: a liking of every director and actor who works on more than one of the films;
-* *a sense of style*: a direction in `STYLES` dimensions that no metadata shows.  A film's own
-  direction is scattered around its first director's.  Through it, what others rated tells more of
-  a user than titles, genres and names do;
+* *a sense of style*: a direction in `STYLES` dimensions that no metadata shows.  A
+  film's own direction is scattered around its first director's.  Through it, what
+  others rated tells more of a user than titles, genres and names do;
 * *activity*: how many films they rate, by a Pareto law between the bounds `ACTIVITY`;
 * *leniency*: a shift of all their ratings.
 
-Each match is standardised over the films, so is their weighted sum, the *affinity* of user u to
-film i.  The *popularity* of films follows the law of Zipf and Mandelbrot over their ranks by fame
-(ties in random order).  A user comes in *sessions*.  Each has a mood, one of the user's tastes, and
-takes films not yet rated without replacement, with probabilities in proportion to
+Each match is standardised over the films, so is their weighted sum, the *affinity* of
+user u to film i.  The *popularity* of films follows the law of Zipf and Mandelbrot over
+their ranks by fame (ties in random order).  A user comes in *sessions*.  Each has a
+mood, one of the user's tastes, and takes films not yet rated without replacement, with
+probabilities in proportion to
 
     popularity_i * exp(CHOICE * affinity_ui + MOOD * match of the mood and film i)
 
-so that neighbours in time are alike.  The rating in stars, rounded and clipped to 1..5, is
+so that neighbours in time are alike.  The rating in stars, rounded and clipped to 1..5,
+is
 
-    RATING_MEAN + quality_i + leniency_u + OPINION * affinity_ui + NOISE * standard normal
+    RATING_MEAN + quality_i + leniency_u + OPINION * affinity_ui + NOISE * standard
+    normal
 
-where quality is drawn around what fame suggests.  The mean rating is above `RATING_MEAN` because
-people choose what they expect to like.
+where quality is drawn around what fame suggests.  The mean rating is above
+`RATING_MEAN` because people choose what they expect to like.
 
-All draws are uniform or standard normal numbers of one PCG64 stream in a fixed order, and only
-integers come out, so the last bits of floating point do not show in the result.
+All draws are uniform or standard normal numbers of one PCG64 stream in a fixed order,
+and only integers come out, so the last bits of floating point do not show in the
+result.
 """
 
 from collections.abc import Iterator
@@ -43,16 +48,52 @@ SEED = 1
 USERS = 400
 
 TASTES: dict[str, dict[str, float]] = {
-    "blockbusters": {"Action": 2, "Adventure": 2, "Sci-Fi": 1.5, "Thriller": 0.5, "Drama": -1},
+    "blockbusters": {
+        "Action": 2,
+        "Adventure": 2,
+        "Sci-Fi": 1.5,
+        "Thriller": 0.5,
+        "Drama": -1,
+    },
     "space and future": {"Sci-Fi": 3, "Fantasy": 1, "Adventure": 1, "Romance": -1},
-    "family": {"Children": 2.5, "Animation": 2.5, "Fantasy": 1, "Musical": 1, "Horror": -3},
+    "family": {
+        "Children": 2.5,
+        "Animation": 2.5,
+        "Fantasy": 1,
+        "Musical": 1,
+        "Horror": -3,
+    },
     "romance": {"Romance": 2.5, "Comedy": 1, "Musical": 1.5, "War": -1, "Horror": -2},
-    "crime": {"Crime": 2.5, "Thriller": 1.5, "Mystery": 1, "Film-Noir": 2, "Children": -2},
-    "fright": {"Horror": 3, "Thriller": 1.5, "Mystery": 0.5, "Musical": -2, "Romance": -1},
+    "crime": {
+        "Crime": 2.5,
+        "Thriller": 1.5,
+        "Mystery": 1,
+        "Film-Noir": 2,
+        "Children": -2,
+    },
+    "fright": {
+        "Horror": 3,
+        "Thriller": 1.5,
+        "Mystery": 0.5,
+        "Musical": -2,
+        "Romance": -1,
+    },
     "laughter": {"Comedy": 2.5, "Animation": 0.5, "War": -1, "Drama": -1},
-    "serious": {"Drama": 2, "War": 1.5, "Documentary": 2.5, "Comedy": -1, "Action": -1.5},
+    "serious": {
+        "Drama": 2,
+        "War": 1.5,
+        "Documentary": 2.5,
+        "Comedy": -1,
+        "Action": -1.5,
+    },
     "frontier": {"Western": 3, "War": 2, "Action": 1, "Adventure": 1, "Animation": -2},
-    "art house": {"Drama": 1.5, "Mystery": 1.5, "Fantasy": 1, "Documentary": 2, "Action": -2},
+    "art house": {
+        "Drama": 1.5,
+        "Mystery": 1.5,
+        "Fantasy": 1,
+        "Documentary": 2,
+        "Action": -2,
+    },
 }
 OCCUPATIONS = (
     "artist", "clerk", "cook", "doctor", "engineer", "farmer", "lawyer", "librarian", "manager",
@@ -73,7 +114,9 @@ ACTIVITY, PARETO = (25, 120), 3.0
 """Least and most ratings of a user, and the exponent of the law between them."""
 RATING_MEAN, OPINION, NOISE = 2.85, 0.45, 0.85
 SESSION, DAY, RETURN = 8.0, 86400, 20 * 86400
-"""Mean ratings in a session; seconds from one to the next, at least and on average more."""
+"""Mean ratings in a session; seconds from one to the
+next, at least and on average more.
+"""
 EPOCH, SPAN = 1420070400, 3 * 365 * DAY
 """The first second of 2015, and the seconds in which users join."""
 
@@ -93,7 +136,8 @@ class Users:
         leniency: In stars, shape (users,).
         activity: Films rated, shape (users,).
         age: In 2015, shape (users,).
-        occupation: Index into `OCCUPATIONS`, of those between school and pension, shape (users,).
+        occupation: Index into `OCCUPATIONS`, of those between school and pension, shape
+            (users,).
     """
 
     mixture: Floats
@@ -106,7 +150,9 @@ class Users:
 
 
 def standard(matches: Floats) -> Floats:
-    """Matches (users, films) with mean 0 and standard deviation 1 over each user's films."""
+    """Matches (users, films) with mean 0 and standard
+    deviation 1 over each user's films.
+    """
     centred = matches - matches.mean(axis=1, keepdims=True)
     scaled: Floats = centred / centred.std(axis=1, keepdims=True)
     return scaled
@@ -125,10 +171,14 @@ def shares(groups: list[tuple[str, ...]]) -> tuple[list[str], Floats]:
 def draw_users(rng: np.random.Generator, films: list[Film]) -> Users:
     """Everybody's preferences, independent of each other."""
     genres, in_genre = shares([film.genres for film in films])
-    tastes = np.array([[taste.get(genre, 0.0) for genre in genres] for taste in TASTES.values()])
+    tastes = np.array(
+        [[taste.get(genre, 0.0) for genre in genres] for taste in TASTES.values()],
+    )
     mixture = np.zeros((USERS, len(tastes)))
     for weight in MIXTURE:
-        mixture[np.arange(USERS), (rng.random(USERS) * len(tastes)).astype(int)] += weight
+        mixture[np.arange(USERS), (rng.random(USERS) * len(tastes)).astype(int)] += (
+            weight
+        )
     liking = mixture @ tastes + 0.5 * rng.standard_normal((USERS, len(genres)))
     genre = standard(liking @ in_genre.T)
 
@@ -154,7 +204,11 @@ def draw_users(rng: np.random.Generator, films: list[Film]) -> Users:
         affinity=standard(GENRE * genre + ERA * era + PEOPLE * people + STYLE * style),
         leniency=0.3 * rng.standard_normal(USERS),
         activity=activity.astype(int),
-        age=np.clip(2015 - favourite + 18 + 5 * rng.standard_normal(USERS), 16, 80).astype(int),
+        age=np.clip(
+            2015 - favourite + 18 + 5 * rng.standard_normal(USERS),
+            16,
+            80,
+        ).astype(int),
         occupation=(rng.random(USERS) * len(OCCUPATIONS)).astype(int),
     )
 
@@ -168,7 +222,10 @@ def occupation(users: Users, user: int) -> str:
 
 
 def sessions(
-    rng: np.random.Generator, users: Users, user: int, log_popularity: Floats
+    rng: np.random.Generator,
+    users: Users,
+    user: int,
+    log_popularity: Floats,
 ) -> Iterator[tuple[int, list[int]]]:
     """When the user comes (Unix s), and the films they then rate, in order."""
     weight = log_popularity + CHOICE * users.affinity[user]
@@ -177,7 +234,8 @@ def sessions(
     while left:
         size = min(left, 1 + int(-SESSION * np.log(1 - rng.random())))
         mood = int(np.searchsorted(users.mixture[user].cumsum()[:-1], rng.random()))
-        # The largest sums of log weight and Gumbel noise are a draw without replacement.
+        # The largest sums of log weight and Gumbel noise are a draw without
+        # replacement.
         noise = -np.log(-np.log(1 - rng.random(len(weight))))
         films = np.argsort(-(weight + MOOD * users.moods[mood] + noise))[:size]
         yield clock, films.tolist()
@@ -200,10 +258,17 @@ def simulate(films: list[Film]) -> tuple[list[Row], list[Row]]:
     for user in range(USERS):
         name = f"u{user + 1:03d}"
         people.append((name, int(users.age[user]), occupation(users, user)))
-        mean = RATING_MEAN + quality + users.leniency[user] + OPINION * users.affinity[user]
+        mean = (
+            RATING_MEAN
+            + quality
+            + users.leniency[user]
+            + OPINION * users.affinity[user]
+        )
         for clock, rated in sessions(rng, users, user, log_popularity):
             for film in rated:
                 clock += 15 + int(rng.random() * 120)
-                stars = int(np.clip(np.rint(mean[film] + NOISE * rng.standard_normal()), 1, 5))
+                stars = int(
+                    np.clip(np.rint(mean[film] + NOISE * rng.standard_normal()), 1, 5),
+                )
                 ratings.append((name, films[film].id, stars, clock))
     return people, ratings

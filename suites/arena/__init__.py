@@ -1,4 +1,5 @@
-"""The arena: a judge compares the lists of two recommenders in pairs, and the judge is tested too.
+"""The arena: a judge compares the lists of two recommenders in pairs, and the judge is
+tested too.
 
 The functions raise `OracleError` if an argument is invalid.
 """
@@ -11,7 +12,11 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.suites.arena.absolute import discrimination, not_scored_lower
     from pytest_recsys_mt.suites.arena.arena import Arena
     from pytest_recsys_mt.suites.arena.controls import CONTROLS, judge_sees
-    from pytest_recsys_mt.suites.arena.judge_promises import PROMISES, QUESTIONS, judge_keeps
+    from pytest_recsys_mt.suites.arena.judge_promises import (
+        PROMISES,
+        QUESTIONS,
+        judge_keeps,
+    )
     from pytest_recsys_mt.suites.arena.judge_runner import JudgeRunner
     from pytest_recsys_mt.suites.arena.judge_runners import JudgeRunners
     from pytest_recsys_mt.suites.arena.judging import (
@@ -76,5 +81,8 @@ def __getattr__(name: str) -> Any:
         name = _FORMER[name]
     for module, names in _LATER.items():
         if name in names:
-            return getattr(import_module(f"pytest_recsys_mt.suites.arena.{module}"), name)
+            return getattr(
+                import_module(f"pytest_recsys_mt.suites.arena.{module}"),
+                name,
+            )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,6 @@
-"""Scores of single lists besides the comparison, and how well each distinguishes recommenders."""
+"""Scores of single lists besides the comparison, and how
+well each distinguishes recommenders.
+"""
 
 import dataclasses
 import math
@@ -22,12 +24,16 @@ from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 
 def not_scored_lower(
-    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: Trust | None = None
+    arena: Arena,
+    aspect: str = OVERALL,
+    *,
+    margin: float,
+    trusted: Trust | None = None,
 ) -> Verdict:
     """The judge scores lists of the recommender under test no lower than the other's.
 
-    Each list is shown alone and gets a score from 0 to 1. All users are asked, and their lists are
-    compared too, for the figures.
+    Each list is shown alone and gets a score from 0 to 1. All users are asked, and
+    their lists are compared too, for the figures.
 
     Args:
         arena: The two recommenders and a judge that gives scores.
@@ -36,8 +42,8 @@ def not_scored_lower(
         trusted: As in `preferred`.
 
     Returns:
-        A verdict, reported; ``details["figures"]`` has both mean scores, and the `discrimination`
-        of the scores and of the comparisons.
+        A verdict, reported; ``details["figures"]`` has both mean scores, and the
+        `discrimination` of the scores and of the comparisons.
 
     Raises:
         NotApplicable: If the judge gives no scores.
@@ -73,22 +79,33 @@ def not_scored_lower(
             "told apart by score": _in_words(discrimination(difference)),
             "told apart by comparison": _in_words(discrimination(compared)),
             "users tied by score": float((difference == 0).mean()),
-            "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
+            "users tied by comparison": float((compared == 0).mean())
+            if len(compared)
+            else 1.0,
         }
         verdict = annotate(verdict, figures=figures)
         if verdict.status == "holds" and np.ptp(scores) == 0:
             told = "the judge gives every list one score, which says nothing of the recommenders"
-            verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
-    return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin))
+            verdict = dataclasses.replace(
+                verdict,
+                status="inconclusive",
+                p_value=None,
+                reason=told,
+            )
+    return context.report(
+        untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin),
+    )
 
 
 def discrimination(differences: Floats) -> float:
-    """How clearly a difference is distinguished from 0: its mean over users in standard deviations.
+    """How clearly a difference is distinguished from 0: its mean over users in standard
+    deviations.
 
     Squared, it is inversely proportional to the number of users that a t-test needs.
 
     Returns:
-        At least 0, without a sign; infinite if all users have the same difference, and 0 if that is 0.
+        At least 0, without a sign; infinite if all users have the same difference, and
+        0 if that is 0.
     """
     if len(differences) < 2:
         return 0.0
@@ -102,9 +119,13 @@ def rated(arena: Arena, answered: Sequence[Asked]) -> list[Appraisal]:
     """The judge's scores of each list."""
     return arena.judge_runner.rated(
         [
-            Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
+            Showing(
+                arena.comparison(asked, (), ()).request,
+                arena.items(asked),
+                arena.aspects,
+            )
             for asked in answered
-        ]
+        ],
     )
 
 
@@ -112,8 +133,14 @@ def _in_words(value: float) -> float | str:
     return "infinite (all users alike)" if math.isinf(value) else value
 
 
-def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats, list[str]]:
-    """The effects, the scores of both lists, ``(n, 2)``, and the users of whom a score cannot be read."""
+def _scores(
+    arena: Arena,
+    pairs: Pairs,
+    aspect: str,
+) -> tuple[Effects, Floats, list[str]]:
+    """The effects, the scores of both lists, ``(n, 2)``, and
+    the users of whom a score cannot be read.
+    """
     both = zip(pairs.source, pairs.followup, strict=True)
     given = rated(arena, [asked for pair in both for asked in pair])
     rows, numbers, unclear = [], [], []
@@ -134,5 +161,11 @@ def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats, l
     share = len(unclear) / max(1, len(given) / 2)
     limit = arena.context.error_limit
     obstacle = "" if share <= limit else unread_verdicts(share, limit)
-    effects = Effects(np.array(rows, np.intp), lead, (-1.0, 1.0), failed=failed, obstacle=obstacle)
+    effects = Effects(
+        np.array(rows, np.intp),
+        lead,
+        (-1.0, 1.0),
+        failed=failed,
+        obstacle=obstacle,
+    )
     return effects, table, unclear

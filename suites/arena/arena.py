@@ -13,15 +13,17 @@ from pytest_recsys_mt.suites.arena.judging import ASPECTS, OVERALL, Aspect, Comp
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 
 LONGEST = 100
-"""Most characters of a title outside every catalogue; a recommender may write anything there."""
+"""Most characters of a title outside every catalogue; a
+recommender may write anything there.
+"""
 
 
 @dataclass(frozen=True)
 class Arena:
     """The lists of two recommenders for the same users, and their judge.
 
-    The recommenders answer the requests of every test, and learn nothing of the judge. If a
-    recommender is asked several times, its first answer is judged.
+    The recommenders answer the requests of every test, and learn nothing of the judge.
+    If a recommender is asked several times, its first answer is judged.
 
     Attributes:
         ours: Answers of the recommender under test.
@@ -30,8 +32,8 @@ class Arena:
         aspects: Judged besides the overall quality.
         seed: The seed of the run.
         names: Names of the two recommenders, for reports; no judge sees them.
-        design: How the requests were made. With the names, it distinguishes these lists from all
-            others that the same judge has judged.
+        design: How the requests were made. With the names, it distinguishes these lists
+            from all others that the same judge has judged.
     """
 
     ours: Answers
@@ -46,7 +48,7 @@ class Arena:
         *named, _ = self.judged
         if len(set(named)) < len(named) or OVERALL in named:
             raise OracleError(
-                f"aspects have different names, none of which is {OVERALL!r}, got {named!r}"
+                f"aspects have different names, none of which is {OVERALL!r}, got {named!r}",
             )
 
     @property
@@ -61,8 +63,8 @@ class Arena:
 
     @property
     def context(self) -> Context:
-        """The rules of this run, as for a stochastic recommender: a clear verdict stops early and
-        saves the judge's further calls.
+        """The rules of this run, as for a stochastic recommender: a clear verdict stops
+        early and saves the judge's further calls.
         """
         return dataclasses.replace(self.ours.context, deterministic=False)
 
@@ -70,12 +72,15 @@ class Arena:
         """The answers of both for the first `users` users."""
         ours, theirs = self.ours.sample(users), self.theirs.sample(users)
         other = {asked.user: asked for asked in theirs.asked}
-        both = [(asked, other[asked.user]) for asked in ours.asked if asked.user in other]
+        both = [
+            (asked, other[asked.user]) for asked in ours.asked if asked.user in other
+        ]
         theirs_all = {asked.user: asked for asked in (*theirs.asked, *theirs.unread)}
         unread = [
             (asked, theirs_all[asked.user])
             for asked in (*ours.asked, *ours.unread)
-            if asked.user in theirs_all and (asked.unread or theirs_all[asked.user].unread)
+            if asked.user in theirs_all
+            and (asked.unread or theirs_all[asked.user].unread)
         ]
         shared = set(ours.order) & set(theirs.order)
         lost = {each.user: each for each in (*theirs.lost, *ours.lost)}
@@ -83,7 +88,11 @@ class Arena:
             tuple(one for one, _ in both),
             tuple(two for _, two in both),
             Counter(ours.not_applicable) | Counter(theirs.not_applicable),
-            tuple(replace(each, source=None) for each in lost.values() if each.user in shared),
+            tuple(
+                replace(each, source=None)
+                for each in lost.values()
+                if each.user in shared
+            ),
             Counter(ours.unasked) | Counter(theirs.unasked),
             unread=tuple(unread),
             order=tuple(user for user in ours.order if user in shared),
@@ -92,21 +101,36 @@ class Arena:
     def items(self, asked: Asked) -> tuple[Item, ...]:
         """The list for a judge: the first answer, each item once."""
         answer = asked.answers[0]
-        written = {entry.item: entry.text for entry in reversed(answer.entries) if entry.item}
+        written = {
+            entry.item: entry.text for entry in reversed(answer.entries) if entry.item
+        }
         known = self.ours.context.items
         return tuple(
             known[item]
             if item in known
-            else Item(item, written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:LONGEST])
+            else Item(
+                item,
+                written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:LONGEST],
+            )
             for item in dict.fromkeys(answer.items)
         )
 
-    def comparison(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> Comparison:
+    def comparison(
+        self,
+        asked: Asked,
+        a: tuple[Item, ...],
+        b: tuple[Item, ...],
+    ) -> Comparison:
         """Two lists for the user of a request, which is shown without the candidates."""
         shown = asked.request.replace(candidates=None, instruction="", edits=())
         return Comparison(shown, a, b, self.aspects)
 
-    def orders(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> list[Comparison]:
+    def orders(
+        self,
+        asked: Asked,
+        a: tuple[Item, ...],
+        b: tuple[Item, ...],
+    ) -> list[Comparison]:
         """The comparison of two lists in both orders."""
         shown = self.comparison(asked, a, b)
         return [shown, shown.turned]
@@ -119,10 +143,8 @@ class Arena:
         """
         if aspect not in self.judged:
             raise OracleError(
-                f"{oracle}: there is no aspect {aspect!r}; {choices(aspect, self.judged)}"
+                f"{oracle}: there is no aspect {aspect!r}; {choices(aspect, self.judged)}",
             )
 
     def __repr__(self) -> str:
-        return (
-            f"<arena: {self.names[0]} against {self.names[1]} judged by {self.judge_runner.name}>"
-        )
+        return f"<arena: {self.names[0]} against {self.names[1]} judged by {self.judge_runner.name}>"

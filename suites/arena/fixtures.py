@@ -1,4 +1,5 @@
-"""The fixtures of the arena, a plugin of pytest: the judge, two recommenders, and all of them.
+"""The fixtures of the arena, a plugin of pytest: the judge, two recommenders, and all
+of them.
 
 Every pytest run of an environment imports this module, so it imports nothing heavy.
 """
@@ -37,12 +38,15 @@ def recsys_judge_runners(recsys_session: Any) -> JudgeRunners:
 
 
 @pytest.fixture(scope="session")
-def recsys_judge(recsys_session: Any, recsys_judge_runners: JudgeRunners) -> Judge | JudgeRunner:
+def recsys_judge(
+    recsys_session: Any,
+    recsys_judge_runners: JudgeRunners,
+) -> Judge | JudgeRunner:
     """The judge that --recsys-judge names; override it to use your own."""
     spec = recsys_session.option("judge")
     if spec is None:
         raise NotApplicable(
-            "needs a judge, which is a language model or any object with judge(comparisons): give --recsys-judge=SPEC"
+            "needs a judge, which is a language model or any object with judge(comparisons): give --recsys-judge=SPEC",
         )
     return recsys_judge_runners.named(spec)
 
@@ -64,13 +68,15 @@ def recsys_arena(
     recsys_session: Any,
     recsys_judge_runners: JudgeRunners,
 ) -> Arena:
-    """The recommender under test against the one that --recsys-against names, with the judge."""
+    """The recommender under test against the one that
+    --recsys-against names, with the judge.
+    """
     from pytest_recsys_mt.suites.arena import Arena
 
     against = recsys_session.option("against")
     if against is None and recsys.model == BASELINE:
         raise NotApplicable(
-            f"{BASELINE} is what others are compared with: give --recsys-against=SPEC"
+            f"{BASELINE} is what others are compared with: give --recsys-against=SPEC",
         )
     spec = against or BASELINE
     recsys_recommenders.plans_at_most(BOUNDED)
@@ -93,7 +99,9 @@ def recsys_league(
     recsys_session: Any,
     recsys_judge_runners: JudgeRunners,
 ) -> League:
-    """All recommenders of the run, with the judge: those under test and the baseline, which is the last."""
+    """All recommenders of the run, with the judge: those under
+    test and the baseline, which is the last.
+    """
     from pytest_recsys_mt.suites.arena import League
 
     baseline = recsys_session.option("against") or BASELINE
@@ -101,7 +109,7 @@ def recsys_league(
     specs.append(baseline)
     if len(specs) < 3:
         raise NotApplicable(
-            f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
+            f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times",
         )
     recsys_recommenders.plans_at_most(BOUNDED)
     systems = recsys_recommenders.compared(specs)

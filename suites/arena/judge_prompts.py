@@ -1,7 +1,8 @@
 """The prompts for a language model that judges: one user, two lists, some statements.
 
-The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), section 2.3 and Figure 2:
-role, history, both lists, aspects, form of the answer. The words are our own; ``prompts.toml`` has them.
+The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), section 2.3
+and Figure 2: role, history, both lists, aspects, form of the answer. The words are our
+own; ``prompts.toml`` has them.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,13 @@ from pytest_recsys_mt.llm.prompt_texts import said, text
 from pytest_recsys_mt.llm.prompts import strict_schema
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.suites.arena.judging import OVERALL, Aspect, Comparison, Showing, genres_of
+from pytest_recsys_mt.suites.arena.judging import (
+    OVERALL,
+    Aspect,
+    Comparison,
+    Showing,
+    genres_of,
+)
 
 Form = Literal["json", "lines"]
 """The form of an answer: a JSON object, or one line per aspect."""
@@ -26,13 +33,18 @@ SCORES = tuple(f"{tenths / 10:.1f}" for tenths in range(11))
 
 
 def whole_prompt(question: Question, profile: str, form: Form) -> Prompt:
-    """The prompt for all aspects at once: for a verdict on two lists in each, or for scores of one list."""
+    """The prompt for all aspects at once: for a verdict on two
+    lists in each, or for scores of one list.
+    """
     task = _task(question)
     fields = [*(aspect.name for aspect in question.aspects), OVERALL]
     lines = [f"- {aspect.name}: {aspect.statement}" for aspect in question.aspects]
     weigh = [text("judge.weigh"), *lines] if lines else [text("judge.weigh_freely")]
     if form == "lines":
-        asked, schema = [text(f"judge.{task}_lines"), *(f"{name}:" for name in fields)], None
+        asked, schema = (
+            [text(f"judge.{task}_lines"), *(f"{name}:" for name in fields)],
+            None,
+        )
     else:
         asked = [said(f"judge.{task}_json", fields=", ".join(fields))]
         schema = _schema(fields, task)
@@ -41,8 +53,12 @@ def whole_prompt(question: Question, profile: str, form: Form) -> Prompt:
 
 
 def choice_prompt(question: Question, profile: str, aspect: Aspect | None) -> Prompt:
-    """The prompt for one aspect, or overall, answered by choosing among `WINNERS`, or `SCORES` for one list."""
-    name, choices = ("which", WINNERS) if _task(question) == "compare" else ("how", SCORES)
+    """The prompt for one aspect, or overall, answered by choosing
+    among `WINNERS`, or `SCORES` for one list.
+    """
+    name, choices = (
+        ("which", WINNERS) if _task(question) == "compare" else ("how", SCORES)
+    )
     asked = text(f"judge.{name}_overall")
     if aspect is not None:
         asked = said(f"judge.{name}_statement", statement=aspect.statement)
@@ -64,7 +80,9 @@ def _opening(question: Question, profile: str) -> list[str]:
     if isinstance(question, Showing):
         lists = [("The list", question.items)]
     else:
-        one, other = (f", by {one_line(name)}" if name else "" for name in question.names)
+        one, other = (
+            f", by {one_line(name)}" if name else "" for name in question.names
+        )
         lists = [(f"List A{one}", question.a), (f"List B{other}", question.b)]
     request = question.request
     return [
@@ -112,5 +130,9 @@ def _described(item: Item) -> str:
 def _schema(fields: Sequence[str], task: str) -> dict[str, object]:
     reason, winner = {"type": "string"}, {"type": "string", "enum": list(WINNERS)}
     compared = task == "compare"
-    value = strict_schema({"reason": reason, "winner": winner}) if compared else {"type": "number"}
+    value = (
+        strict_schema({"reason": reason, "winner": winner})
+        if compared
+        else {"type": "number"}
+    )
     return strict_schema(dict.fromkeys(fields, value))

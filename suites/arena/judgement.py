@@ -1,8 +1,9 @@
 """Reads a language model's judgement: exactly one verdict per aspect, or none.
 
-A verdict is a field of the answer's JSON object, or what a line says of an aspect. A line that names an aspect and gives
-only a reason ("accuracy: list A has more drama than list B") is none, and verdicts may follow it. Two different
-verdicts on an aspect are none, unless one of them is marked as final.
+A verdict is a field of the answer's JSON object, or what a line says of an aspect. A
+line that names an aspect and gives only a reason ("accuracy: list A has more drama than
+list B") is none, and verdicts may follow it. Two different verdicts on an aspect are
+none, unless one of them is marked as final.
 """
 
 import json
@@ -13,7 +14,13 @@ from typing import Any, TypeVar
 
 from pytest_recsys_mt.llm.reading.comments import is_refusal
 from pytest_recsys_mt.safety.sanitize import one_line, without_controls
-from pytest_recsys_mt.suites.arena.judging import OVERALL, Appraisal, Aspect, Judgement, Winner
+from pytest_recsys_mt.suites.arena.judging import (
+    OVERALL,
+    Appraisal,
+    Aspect,
+    Judgement,
+    Winner,
+)
 from pytest_recsys_mt.suites.arena.verdict_lines import (
     CLAIMS,
     LIST,
@@ -40,7 +47,7 @@ _PHRASE = re.compile(
 )
 _NUMBER = re.compile(
     r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?:(?:\s*/\s*|\s+out\s+of\s+)1(?:\.0+)?)?(?![\w%/]|[.,]\d)"
-    r"(?=['\s]*(?:[.,;:!)(\u2013\u2014-]|because\b|since\b|$))"
+    r"(?=['\s]*(?:[.,;:!)(\u2013\u2014-]|because\b|since\b|$))",
 )
 _MARKS = "*_`\"'#> \t"
 _APOSTROPHES = {0x2018: "'", 0x2019: "'"}
@@ -95,9 +102,13 @@ def _score(value: Any) -> float | None:
 
 
 def _fields(
-    text: str, aspects: Sequence[Aspect], read: Callable[[Any], Read | None]
+    text: str,
+    aspects: Sequence[Aspect],
+    read: Callable[[Any], Read | None],
 ) -> tuple[dict[str, Read], dict[str, str]]:
-    names = {key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)}
+    names = {
+        key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)
+    }
     text = without_controls(text[:_MOST])
     members, around = _json_object(text)
     told = _by_name(statements(around, names))
@@ -109,10 +120,17 @@ def _fields(
     for name in {*told, *held}:
         values = [_parted(value) for value in held.get(name, ())]
         lines = [(read(each.value), each) for each in told.get(name, ())]
-        one = _agreed([read(value) for value, _ in values], lines) if values else _decided(lines)
+        one = (
+            _agreed([read(value) for value, _ in values], lines)
+            if values
+            else _decided(lines)
+        )
         if one is not None:
             fields[name] = one
-        said = [*(reason for _, reason in values), *(_parted(each.value)[1] for _, each in lines)]
+        said = [
+            *(reason for _, reason in values),
+            *(_parted(each.value)[1] for _, each in lines),
+        ]
         if reason := one_line(" ".join(filter(None, said))):
             reasons[name] = reason
     return fields, reasons
@@ -126,7 +144,8 @@ def _by_name(found: Iterable[Statement]) -> dict[str, list[Statement]]:
 
 
 def _agreed(
-    held: Sequence[Read | None], lines: Sequence[tuple[Read | None, Statement]]
+    held: Sequence[Read | None],
+    lines: Sequence[tuple[Read | None, Statement]],
 ) -> Read | None:
     """The one value of the fields of an object, which no line around it contradicts."""
     others = {value for value, _ in lines if value is not None}
@@ -134,13 +153,18 @@ def _agreed(
 
 
 def _decided(lines: Sequence[tuple[Read | None, Statement]]) -> Read | None:
-    """The last value that lines give, where all of them, or all that are final, give the same."""
-    lines = [(value, each) for value, each in lines if value is not None or not each.explains]
+    """The last value that lines give, where all of them, or
+    all that are final, give the same.
+    """
+    lines = [
+        (value, each) for value, each in lines if value is not None or not each.explains
+    ]
     final = [(value, each) for value, each in lines if each.final]
     if any(value is not None for value, _ in final):
         lines = final
     given = {value for value, _ in lines if value is not None}
-    # A line that says something else at the end, such as "hard to say", takes the verdict back.
+    # A line that says something else at the end, such as "hard to say", takes the
+    # verdict back.
     return lines[-1][0] if len(given) == 1 else None
 
 
@@ -151,7 +175,9 @@ def _parted(value: Any) -> tuple[Any, str]:
     if isinstance(value, str):
         said = _plain(value)
         found = _VERDICT.match(said) or _NUMBER.match(said)
-        return value, said[found.end() :].strip(" .,;:!-\u2013\u2014()'") if found else said
+        return value, said[found.end() :].strip(
+            " .,;:!-\u2013\u2014()'",
+        ) if found else said
     return value, ""
 
 
@@ -184,4 +210,6 @@ def _members(pairs: _Pairs) -> Iterable[tuple[str, Any]]:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[*_`\"\u201c\u201d]+", "", text.translate(_APOSTROPHES)).strip(_MARKS)
+    return re.sub(r"[*_`\"\u201c\u201d]+", "", text.translate(_APOSTROPHES)).strip(
+        _MARKS,
+    )

@@ -17,7 +17,12 @@ OVERALL = "overall"
 GENRES = ("genres", "categories")
 """Attributes of items for the judge; the first existing one is shown."""
 
-_OTHER: Mapping[Winner | None, Winner | None] = {"A": "B", "B": "A", "tie": "tie", None: None}
+_OTHER: Mapping[Winner | None, Winner | None] = {
+    "A": "B",
+    "B": "A",
+    "tie": "tie",
+    None: None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +60,14 @@ class Comparison:
     """Two lists for one user, in the order in which a judge sees them.
 
     Attributes:
-        request: The request of the user, with the history, the rating scale and the known facts. It
-            contains held-out items only among the candidates.
+        request: The request of the user, with the history, the rating scale and the
+            known facts. It contains held-out items only among the candidates.
         a: The list shown first, best item first.
         b: The list shown second.
         aspects: Judged one by one, besides the overall quality.
         replicate: The same comparison with another number is judged anew.
-        names: Names of the systems behind the lists, only for the judge's own tests. Otherwise both
-            are empty: a judge does not know whose list it sees.
+        names: Names of the systems behind the lists, only for the judge's own tests.
+            Otherwise both are empty: a judge does not know whose list it sees.
     """
 
     request: Request
@@ -84,7 +89,8 @@ class Judgement:
 
     Attributes:
         overall: The better list; None if the answer does not say.
-        verdicts: The better list by the name of the aspect; a missing one counts as None.
+        verdicts: The better list by the name of the aspect; a missing one counts as
+            None.
         reasons: In words, by the name of the aspect, if the judge gives any.
         text: The raw answer of a language model.
         error: Why there is no judgement: the call failed.
@@ -151,9 +157,10 @@ class Appraisal:
 class Judge(Protocol):
     """Anything that compares lists, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False; True avoids a second question for its noise floor), ``apart:
-    bool`` (False; True if aspects do not affect each other's judgement, so that the judge's own tests leave them out),
-    ``name: str``, and ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
+    Optional attributes: ``deterministic: bool`` (False; True avoids a second question
+    for its noise floor), ``apart: bool`` (False; True if aspects do not affect each
+    other's judgement, so that the judge's own tests leave them out), ``name: str``, and
+    ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
     """
 
     def judge(self, comparisons: Sequence[Comparison], /) -> Sequence[Judgement]:
@@ -163,5 +170,8 @@ class Judge(Protocol):
 
 def genres_of(item: Item) -> tuple[str, ...]:
     """The genres or categories of an item for a judge; empty if unknown."""
-    found = next((item.attributes[name] for name in GENRES if item.attributes.get(name)), ())
+    found = next(
+        (item.attributes[name] for name in GENRES if item.attributes.get(name)),
+        (),
+    )
     return (found,) if isinstance(found, str) else tuple(map(str, found))

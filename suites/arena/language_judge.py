@@ -29,13 +29,14 @@ Answer = TypeVar("Answer")
 class LanguageJudge:
     """Asks a text model which of two lists is better, and how good one is.
 
-    A model that writes is asked once per comparison, for all aspects and overall. A model that answers by choosing
-    (``scores_choices``) is asked once for each of them. All calls use the cache, the limits and the counts of the run.
+    A model that writes is asked once per comparison, for all aspects and overall. A
+    model that answers by choosing (``scores_choices``) is asked once for each of them.
+    All calls use the cache, the limits and the counts of the run.
 
     Args:
         texts: The model that judges.
-        profiler: A model that describes each user, once, from history and attributes; without one
-            the judge reads the attributes themselves.
+        profiler: A model that describes each user, once, from history and attributes;
+            without one the judge reads the attributes themselves.
     """
 
     def __init__(self, texts: Texts, profiler: Texts | None = None) -> None:
@@ -44,7 +45,9 @@ class LanguageJudge:
         self._form: Form = "json" if texts.takes_schema else "lines"
         self.name = texts.name
         self.apart = texts.scores_choices
-        self.deterministic = texts.deterministic and (profiler is None or profiler.deterministic)
+        self.deterministic = texts.deterministic and (
+            profiler is None or profiler.deterministic
+        )
 
     def judge(self, comparisons: Sequence[Comparison], /) -> list[Judgement]:
         """The judgements, one per comparison, in their order.
@@ -53,7 +56,11 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        return self._ask(comparisons, read_judgement, lambda error: Judgement(None, error=error))
+        return self._ask(
+            comparisons,
+            read_judgement,
+            lambda error: Judgement(None, error=error),
+        )
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
         """The scores, one appraisal per list, in their order.
@@ -62,7 +69,11 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        return self._ask(showings, read_appraisal, lambda error: Appraisal(None, error=error))
+        return self._ask(
+            showings,
+            read_appraisal,
+            lambda error: Appraisal(None, error=error),
+        )
 
     def __repr__(self) -> str:
         return f"<judge: {self.name}>"
@@ -75,25 +86,43 @@ class LanguageJudge:
     ) -> list[Answer]:
         profiles = self._profiles([question.request for question in questions])
         prompts = [
-            [choice_prompt(question, profile, aspect) for aspect in (*question.aspects, None)]
+            [
+                choice_prompt(question, profile, aspect)
+                for aspect in (*question.aspects, None)
+            ]
             if self._texts.scores_choices
             else [whole_prompt(question, profile, self._form)]
             for question, profile in zip(questions, profiles, strict=True)
         ]
         said: dict[int, Answer] = {}
         for replicate in sorted({question.replicate for question in questions}):
-            places = [at for at, each in enumerate(questions) if each.replicate == replicate]
+            places = [
+                at for at, each in enumerate(questions) if each.replicate == replicate
+            ]
             batch = [prompt for at in places for prompt in prompts[at]]
             completions = iter(self._texts.complete(*batch, replicate=replicate))
             for at in places:
                 own = [next(completions) for _ in prompts[at]]
-                error = next((each.error for each in own if each.error is not None), None)
+                error = next(
+                    (each.error for each in own if each.error is not None),
+                    None,
+                )
                 texts = [each.text or "" for each in own]
                 if self._texts.scores_choices:
-                    names = [*(aspect.name for aspect in questions[at].aspects), OVERALL]
-                    texts = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
+                    names = [
+                        *(aspect.name for aspect in questions[at].aspects),
+                        OVERALL,
+                    ]
+                    texts = [
+                        f"{name}: {text}"
+                        for name, text in zip(names, texts, strict=True)
+                    ]
                 told = "\n".join(texts)
-                said[at] = read(told, questions[at].aspects) if error is None else failed(error)
+                said[at] = (
+                    read(told, questions[at].aspects)
+                    if error is None
+                    else failed(error)
+                )
         return [said[at] for at in range(len(questions))]
 
     def _profiles(self, requests: Sequence[Request]) -> list[str]:
@@ -105,6 +134,6 @@ class LanguageJudge:
                 raise RecommenderError(
                     f"{self._profiler.name} could not describe user {request.user!r}: "
                     f"{completion.error or 'it wrote nothing'}; leave recsys_profiler out to show "
-                    f"the judge what is known of the user itself"
+                    f"the judge what is known of the user itself",
                 )
         return [completion.text or "" for completion in completions]

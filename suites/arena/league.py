@@ -1,4 +1,6 @@
-"""Three or more recommenders: strengths from all comparisons, beside the offline metrics."""
+"""Three or more recommenders: strengths from all
+comparisons, beside the offline metrics.
+"""
 
 import dataclasses
 from collections import Counter
@@ -12,7 +14,11 @@ import numpy as np
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.ladder import counted, too_many_unread, without_verdict
+from pytest_recsys_mt.oracles.judging.ladder import (
+    counted,
+    too_many_unread,
+    without_verdict,
+)
 from pytest_recsys_mt.requests.abilities import method_of
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.suites.arena.absolute import rated
@@ -50,7 +56,9 @@ class League:
 
     def __post_init__(self) -> None:
         if len(self.systems) < 3:
-            raise OracleError(f"a league needs three recommenders, got {list(self.systems)!r}")
+            raise OracleError(
+                f"a league needs three recommenders, got {list(self.systems)!r}",
+            )
 
     @property
     def baseline(self) -> str:
@@ -61,13 +69,28 @@ class League:
         """Two of the recommenders, with the judge."""
         ours, theirs = self.systems[one], self.systems[other]
         names = (one, other)
-        return Arena(ours, theirs, self.judge_runner, self.aspects, self.seed, names, self.design)
+        return Arena(
+            ours,
+            theirs,
+            self.judge_runner,
+            self.aspects,
+            self.seed,
+            names,
+            self.design,
+        )
 
-    def order(self, aspect: str = OVERALL, *, calls: float = 0.5) -> tuple[list[str], int]:
-        """The order of the recommenders, from the pairs that tell most of it (see `pairing`).
+    def order(
+        self,
+        aspect: str = OVERALL,
+        *,
+        calls: float = 0.5,
+    ) -> tuple[list[str], int]:
+        """The order of the recommenders, from the pairs that tell most of it (see
+        `pairing`).
 
-        The judge is asked about a pair only where the order is not clear yet. There is no error rate
-        and no test of the judge: for these, use `no_circle`, which compares all pairs.
+        The judge is asked about a pair only where the order is not clear yet. There is
+        no error rate and no test of the judge: for these, use `no_circle`, which
+        compares all pairs.
 
         Args:
             aspect: Name of one of the aspects, or ``overall``.
@@ -82,7 +105,9 @@ class League:
         calls = share("League.order", "calls", calls)
         names = list(self.systems)
         self.arena(*names[:2]).require("League.order", aspect)
-        users = min(self.arena(one, other).users for one, other in combinations(names, 2))
+        users = min(
+            self.arena(one, other).users for one, other in combinations(names, 2)
+        )
 
         def ask(one: int, other: int, start: int, end: int) -> tuple[Floats, Floats]:
             arena = self.arena(names[one], names[other])
@@ -90,7 +115,9 @@ class League:
             found = outcomes(arena, arena.pairs(end), aspect)
             if found.failed:
                 errors = {error: len(rows) for error, rows in found.failed.items()}
-                raise OracleError(f"League.order: the judge's calls fail: {counted(errors)}")
+                raise OracleError(
+                    f"League.order: the judge's calls fail: {counted(errors)}",
+                )
             for each in found.each[found.rows >= start]:
                 _count(wins, one, other, each)
             return wins[0], wins[1]
@@ -101,17 +128,25 @@ class League:
 
 
 def _count(wins: Floats, one: int, other: int, each: Floats) -> None:
-    """Add a user's two comparisons of a pair to ``(2, m, m)``: shown first, and shown second."""
+    """Add a user's two comparisons of a pair to ``(2, m,
+    m)``: shown first, and shown second.
+    """
     for place, (win, tie, lose) in enumerate(each):
         wins[place, one, other] += win + tie / 2
         wins[1 - place, other, one] += lose + tie / 2
 
 
-def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = None) -> Verdict:
+def no_circle(
+    league: League,
+    aspect: str = OVERALL,
+    *,
+    trusted: Trust | None = None,
+) -> Verdict:
     """The judge's preferences among three or more recommenders do not form a circle.
 
-    If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all three preferences of
-    some circle are clear of 0 (an intersection-union test per circle, Bonferroni over the circles); ``holds`` if every
+    If A is preferred to B, B to C and C to A, no ranking describes the judge.
+    ``violated`` if all three preferences of some circle are clear of 0 (an
+    intersection-union test per circle, Bonferroni over the circles); ``holds`` if every
     possible circle has one preference that is clearly the other way round.
 
     Args:
@@ -120,10 +155,11 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = 
         trusted: As in `preferred`.
 
     Returns:
-        A verdict, reported. ``details["figures"]`` has the Bradley-Terry strength of each recommender
-        (with a term for the place, ties as half wins, one tie added to each pair) with its interval
-        over users (95 %), the pairs that are not clear, mean AUC, nDCG and URD, and the Pearson and
-        Spearman correlation of strengths with them. ``details["league"]`` has all of `standings`.
+        A verdict, reported. ``details["figures"]`` has the Bradley-Terry strength of
+        each recommender (with a term for the place, ties as half wins, one tie added to
+        each pair) with its interval over users (95 %), the pairs that are not clear,
+        mean AUC, nDCG and URD, and the Pearson and Spearman correlation of strengths
+        with them. ``details["league"]`` has all of `standings`.
 
     Raises:
         OracleError: If there is no such aspect.
@@ -137,9 +173,21 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = 
     judged &= table.unread <= first.context.error_limit
     if judged and len(table.users):
         tables = {name: compared(league, name) for name in first.judged}
-        standings = Standings(table, tables, aspect, _offline(league), first.context.alpha)
-        reason = "; ".join(filter(None, (" > ".join(standings.ranking), verdict.reason)))
-        verdict = dataclasses.replace(verdict, reason=reason, details=standings.details())
+        standings = Standings(
+            table,
+            tables,
+            aspect,
+            _offline(league),
+            first.context.alpha,
+        )
+        reason = "; ".join(
+            filter(None, (" > ".join(standings.ranking), verdict.reason)),
+        )
+        verdict = dataclasses.replace(
+            verdict,
+            reason=reason,
+            details=standings.details(),
+        )
     return first.context.report(untrusted(verdict, first, trusted, aspect=aspect))
 
 
@@ -160,11 +208,21 @@ def compared(league: League, aspect: str) -> Table:
         for row, each in zip(found.rows, found.each, strict=True):
             empty = np.zeros((2, len(names), len(names)))
             _count(users.setdefault(asked.source[int(row)].user, empty), at, to, each)
-    wins = np.array(list(users.values()), np.float64).reshape(-1, 2, len(names), len(names))
+    wins = np.array(list(users.values()), np.float64).reshape(
+        -1,
+        2,
+        len(names),
+        len(names),
+    )
     return Table(tuple(names), pairs, wins, errors, unasked, lists)
 
 
-def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -> Verdict:
+def _judged(
+    table: Table,
+    names: Sequence[str],
+    aspect: str,
+    context: Context,
+) -> Verdict:
     users = len(table.users)
     unasked = sum(table.unasked.values())
     account = Account(
@@ -187,16 +245,27 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
             **numbers,
         )
 
-    found = without_verdict(account, table.unasked, context, unread=table.lists, everybody=True)
+    found = without_verdict(
+        account,
+        table.unasked,
+        context,
+        unread=table.lists,
+        everybody=True,
+    )
     if found is not None:
         return verdict(*found)
     if users < 2:
         return verdict("not-applicable", "fewer than two users could be judged")
     if table.unread > context.error_limit:
-        return verdict("inconclusive", f"{table.unread:.1%} of the judge's verdicts cannot be read")
+        return verdict(
+            "inconclusive",
+            f"{table.unread:.1%} of the judge's verdicts cannot be read",
+        )
     alpha = context.alpha
     # Each circle once, from the first of its names on.
-    circles = [each for each in permutations(names, 3) if each[0] == min(each, key=names.index)]
+    circles = [
+        each for each in permutations(names, 3) if each[0] == min(each, key=names.index)
+    ]
     means = {}
     for (one, other), each in table.pairs.items():
         means[one, other], means[other, one] = each.mean, each.opposite
@@ -214,11 +283,18 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
         return verdict("violated", f"the judge prefers {told}", **numbers)
     if all(refuted):
         return verdict("holds", **numbers)
-    return verdict("inconclusive", "not all preferences are clear; ask more users", **numbers)
+    return verdict(
+        "inconclusive",
+        "not all preferences are clear; ask more users",
+        **numbers,
+    )
 
 
 def _offline(league: League) -> dict[str, list[float | None]]:
-    each = [offline_metrics(given.sample(), given.context) for given in league.systems.values()]
+    each = [
+        offline_metrics(given.sample(), given.context)
+        for given in league.systems.values()
+    ]
     metrics = {name: [means[name] for means in each] for name in each[0]}
     if method_of(league.judge_runner.judge, "rate") is None:
         return metrics

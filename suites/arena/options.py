@@ -3,7 +3,9 @@
 from pytest_recsys_mt.extensions import SuiteOption
 
 JUDGES = ("judge(comparisons)", "complete")
-"""An object with any of these methods judges: by itself, or as a text model that is asked to."""
+"""An object with any of these methods judges: by itself,
+or as a text model that is asked to.
+"""
 
 OPTIONS = (
     SuiteOption(

@@ -26,13 +26,16 @@ WAYS = ("won", "tied", "lost")
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Comparisons of two recommenders in one aspect, each pair of lists shown in both orders.
+    """Comparisons of two recommenders in one aspect, each pair of lists shown in both
+    orders.
 
-    `each` says whether a user's two judgements were won, tied and lost, ``(n, 2, 3)``: ours shown first, then shown
-    second; nothing if it could not be read.
+    `each` says whether a user's two judgements were won, tied and lost, ``(n, 2, 3)``:
+    ours shown first, then shown second; nothing if it could not be read.
     """
 
-    rows: NDArray[np.intp]  # positions of the judged users among the given ones, ``(n,)``
+    rows: NDArray[
+        np.intp
+    ]  # positions of the judged users among the given ones, ``(n,)``
     each: Floats
     unread: Floats  # share of the two that could not be read, ``(n,)``
     first: Floats  # how far the two prefer the list shown first, ``(n,)`` in [-1, 1]
@@ -54,7 +57,9 @@ class Outcomes:
 
     @property
     def shares(self) -> Floats:
-        """Shares of each user's two judgements that were won, tied and lost, ``(n, 3)``."""
+        """Shares of each user's two judgements that were
+        won, tied and lost, ``(n, 3)``.
+        """
         shares: Floats = self.each.mean(axis=1)
         return shares
 
@@ -77,7 +82,10 @@ class Outcomes:
             "Q": q_in_words(q_score(win, tie, lose)),
             "Q, lower bound": q_in_words(low),
             "Q, upper bound": q_in_words(high),
-            **{f"{kind}, percent": float(x) for kind, x in zip(WAYS, percent, strict=True)},
+            **{
+                f"{kind}, percent": float(x)
+                for kind, x in zip(WAYS, percent, strict=True)
+            },
         }
 
     def effects(self, error_limit: float) -> Effects:
@@ -100,7 +108,9 @@ class Outcomes:
 
 
 def unread_verdicts(unread: float, limit: float) -> str:
-    """Why nothing is claimed if this share of a judge's verdicts cannot be read, above the limit."""
+    """Why nothing is claimed if this share of a judge's
+    verdicts cannot be read, above the limit.
+    """
     return (
         f"{unread:.1%} of the judge's verdicts cannot be read, the limit is {limit:.1%}; a judge that answers by "
         f"choosing, or an endpoint that takes a JSON schema, leaves none"
@@ -118,14 +128,18 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
     rows, each, unread, first = [], [], [], []
     clear, unclear = list[str](), list[str]()
     failed = defaultdict[str, list[int]](list)
-    for row, (one, two) in enumerate(zip(judgements[::2], judgements[1::2], strict=True)):
+    for row, (one, two) in enumerate(
+        zip(judgements[::2], judgements[1::2], strict=True),
+    ):
         error = one.error or two.error
         if error:
             failed[error].append(row)
             continue
         rows.append(row)
         own = [one.winner(aspect), two.turned.winner(aspect)]
-        each.append([[float(said == winner) for winner in ("A", "tie", "B")] for said in own])
+        each.append(
+            [[float(said == winner) for winner in ("A", "tie", "B")] for said in own],
+        )
         unread.append(own.count(None) / 2)
         first.append((POINTS[one.winner(aspect)] + POINTS[two.winner(aspect)]) / 2)
         (unclear if None in own else clear).append(pairs.source[row].user)

@@ -1,4 +1,6 @@
-"""Which pair to compare next, so that the order of all recommenders is clear after few calls."""
+"""Which pair to compare next, so that the order of all
+recommenders is clear after few calls.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +22,9 @@ CLEAR = 2.5
 """Two neighbours are clear if their strengths are so many standard errors apart."""
 
 Ask = Callable[[int, int, int, int], tuple[Floats, Floats]]
-"""Has a pair judged for users from a number to another, in both orders: what was won shown first and
-shown second, ``(m, m)`` each, as `placed_bradley_terry` takes it."""
+"""Has a pair judged for users from a number to another, in both orders: what was won
+shown first and shown second, ``(m, m)`` each, as `placed_bradley_terry` takes it.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,9 @@ class _Fit:
         return total - 2 * self.covariance
 
     def least_clear(self) -> tuple[float, int, int]:
-        """The two neighbours in the order that are the fewest standard errors apart, and how many that are."""
+        """The two neighbours in the order that are the fewest
+        standard errors apart, and how many that are.
+        """
         variances = self.variances()
         neighbours = []
         for one, other in pairwise(self.order):
@@ -61,9 +66,10 @@ class _Fit:
 def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int], int]:
     """The order of the players, the strongest first, by the pairs that tell most of it.
 
-    Each player is first judged against the next one, for a few users. From then on the two neighbours of the current
-    ranking whose order is least certain are made clearer: the pair that tells most of their difference, often they
-    themselves, is judged for more users (uncertainty sampling on the strengths' covariance). It ends when all
+    Each player is first judged against the next one, for a few users. From then on the
+    two neighbours of the current ranking whose order is least certain are made clearer:
+    the pair that tells most of their difference, often they themselves, is judged for
+    more users (uncertainty sampling on the strengths' covariance). It ends when all
     neighbours are clear, or after the most calls, two for a user and pair.
 
     Args:
@@ -78,7 +84,10 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
     first, second = (np.full((players, players), PRIOR / 4) for _ in range(2))
     for table in (first, second):
         np.fill_diagonal(table, 0.0)
-    asked = np.zeros((players, players), np.intp)  # for how many users each pair was judged
+    asked = np.zeros(
+        (players, players),
+        np.intp,
+    )  # for how many users each pair was judged
     calls = 0
 
     def judge(one: int, other: int) -> int:
@@ -106,25 +115,33 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
 
 
 def _fit(first: Floats, second: Floats) -> _Fit:
-    """The strengths that explain best what was won shown first and shown second, ``(m, m)`` each."""
+    """The strengths that explain best what was won shown
+    first and shown second, ``(m, m)`` each.
+    """
     found = most_likely(first, second, place=True)
     strength = found[:-1]
     advantage = found[-1]  # of the list shown first
     met = first + second.T
     chance = 1 / (1 + np.exp(-(strength[:, None] - strength[None, :] + advantage)))
-    # What each comparison tells of a difference is the variance of its outcome (the Fisher information).
+    # What each comparison tells of a difference is the variance of its outcome (the
+    # Fisher information).
     weight = met * chance * (1 - chance)
     both_places = weight + weight.T
     information: Floats = np.diag(both_places.sum(axis=1)) - both_places
-    # A common shift of all strengths changes nothing, so the information has no inverse of its own.
+    # A common shift of all strengths changes nothing, so the information has no inverse
+    # of its own.
     covariance = np.linalg.pinv(information).astype(np.float64)
     return _Fit(strength, covariance)
 
 
 def _most_telling(
-    one: int, other: int, fit: _Fit, has_users: NDArray[np.bool_]
+    one: int,
+    other: int,
+    fit: _Fit,
+    has_users: NDArray[np.bool_],
 ) -> tuple[int, int] | None:
-    """The pair whose comparisons would reduce the variance of the difference of two players most.
+    """The pair whose comparisons would reduce the variance of the difference of two
+    players most.
 
     Args:
         one: The one player.
@@ -133,7 +150,8 @@ def _most_telling(
         has_users: Which pairs can be judged for further users, ``(m, m)``.
 
     Returns:
-        The pair, the smaller number first; None if no pair is left that tells anything of the difference.
+        The pair, the smaller number first; None if no pair is left that tells anything
+        of the difference.
     """
     strength = fit.strength
     covariance_with_difference = fit.covariance[:, one] - fit.covariance[:, other]

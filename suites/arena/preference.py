@@ -15,50 +15,66 @@ from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 
 def preferred(
-    arena: Arena, aspect: str = OVERALL, *, margin: float = 0.0, trusted: Trust | None = None
+    arena: Arena,
+    aspect: str = OVERALL,
+    *,
+    margin: float = 0.0,
+    trusted: Trust | None = None,
 ) -> Verdict:
     """The judge prefers the recommender under test.
 
-    The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1 for a loss.
-    Users are judged in steps until the verdict is clear at the declared error rates.
+    The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1
+    for a loss. Users are judged in steps until the verdict is clear at the declared
+    error rates.
 
     Args:
         arena: The two recommenders and the judge.
         aspect: Name of one of the arena's aspects, or ``overall``.
         margin: The mean preference must be above it, at least 0.
-        trusted: The limits of the judge's own tests: a judge that fails any of them makes the verdict
-            inconclusive. None does not test the judge.
+        trusted: The limits of the judge's own tests: a judge that fails any of them
+            makes the verdict inconclusive. None does not test the judge.
 
     Returns:
-        A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over users (95 %), the
-        judge's preference for the list shown first, the comparisons made and saved, and the recommender's AUC, nDCG, URD.
+        A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its
+        interval over users (95 %), the judge's preference for the list shown first, the
+        comparisons made and saved, and the recommender's AUC, nDCG, URD.
     """
     margin = not_negative("preferred", "margin", margin)
     return _compared("preferred", arena, aspect, margin, trusted)
 
 
 def not_less_preferred(
-    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: Trust | None = None
+    arena: Arena,
+    aspect: str = OVERALL,
+    *,
+    margin: float,
+    trusted: Trust | None = None,
 ) -> Verdict:
     """The judge does not prefer the other recommender by more than a margin.
 
     Args:
         arena: As in `preferred`.
         aspect: As in `preferred`.
-        margin: How far losses may outweigh wins, as a share of all comparisons, above 0.
+        margin: How far losses may outweigh wins, as a share of all comparisons, above
+            0.
         trusted: As in `preferred`.
 
     Returns:
-        As `preferred`; ``estimate`` and ``interval`` are of the preference for the recommender under
-        test, and must stay above the verdict's margin. ``holds`` needs a judge that was seen to tell
-        users' own choices from random items in this aspect (`judge_sees`).
+        As `preferred`; ``estimate`` and ``interval`` are of the preference for the
+        recommender under test, and must stay above the verdict's margin. ``holds``
+        needs a judge that was seen to tell users' own choices from random items in this
+        aspect (`judge_sees`).
     """
     margin = not_negative("not_less_preferred", "margin", margin)
     return _compared("not_less_preferred", arena, aspect, -margin, trusted)
 
 
 def _compared(
-    oracle: str, arena: Arena, aspect: str, limit: float, trusted: Trust | None
+    oracle: str,
+    arena: Arena,
+    aspect: str,
+    limit: float,
+    trusted: Trust | None,
 ) -> Verdict:
     arena.require(oracle, aspect)
     context = arena.context
@@ -82,17 +98,28 @@ def _compared(
         details = _details(aspect, found, users - asked, verdict)
         if found.effects(context.error_limit).obstacle:
             for name in [
-                name for name in details["figures"] if name[0] == "Q" or "percent" in name
+                name
+                for name in details["figures"]
+                if name[0] == "Q" or "percent" in name
             ]:
                 del details["figures"][name]
         offline = offline_metrics(arena.ours.sample(asked), context)
-        details["figures"] |= {name: value for name, value in offline.items() if value is not None}
+        details["figures"] |= {
+            name: value for name, value in offline.items() if value is not None
+        }
         verdict = annotate(verdict, **details)
     allowed = -limit if oracle == "not_less_preferred" else None
-    return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))
+    return context.report(
+        untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed),
+    )
 
 
-def _details(aspect: str, found: Outcomes, users_saved: int, verdict: Verdict) -> dict[str, Any]:
+def _details(
+    aspect: str,
+    found: Outcomes,
+    users_saved: int,
+    verdict: Verdict,
+) -> dict[str, Any]:
     figures = {
         **found.figures,
         "preference for the first list": float(found.first.mean()),

@@ -27,25 +27,37 @@ Points = Sequence[float]
 """How far each judgement prefers the list shown first: 1, 0 or -1."""
 
 Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
-"""Makes the comparisons of one user, at least one; raises `NotApplicable` for users who have none."""
+"""Makes the comparisons of one user, at least one; raises
+`NotApplicable` for users who have none.
+"""
 
 
 @dataclass(frozen=True)
 class JudgeAnswers:
-    """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others.
+    """A judge's answers to the questions of one test, about the users in `rows`, and
+    why there are none about others.
 
-    `left_out` has the users of whom there is no question, `failed` those of whom the judge's calls failed, by reason.
+    `left_out` has the users of whom there is no question, `failed` those of whom the
+    judge's calls failed, by reason.
     """
 
     rows: list[int] = field(default_factory=list)
     judgements: list[Sequence[Judgement]] = field(default_factory=list)
-    left_out: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    failed: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    left_out: defaultdict[str, list[int]] = field(
+        default_factory=lambda: defaultdict(list),
+    )
+    failed: defaultdict[str, list[int]] = field(
+        default_factory=lambda: defaultdict(list),
+    )
 
     def effects(
-        self, reach: tuple[float, float], aspect: str = OVERALL, **shown: Callable[[Points], float]
+        self,
+        reach: tuple[float, float],
+        aspect: str = OVERALL,
+        **shown: Callable[[Points], float],
     ) -> Effects:
-        """The ``effect``, and what else is `shown`, of the users of whom every judgement can be read.
+        """The ``effect``, and what else is `shown`, of the users of whom every
+        judgement can be read.
 
         Of others the effect is unknown, and counts at both ends.
         """
@@ -60,7 +72,8 @@ class JudgeAnswers:
             rows.append(row)
             points.append([POINTS[winner] for winner in winners])
         values: dict[str, Any] = {
-            name: np.array([of(each) for each in points], np.float64) for name, of in shown.items()
+            name: np.array([of(each) for each in points], np.float64)
+            for name, of in shown.items()
         }
         return Effects(
             rows=np.array(rows, np.intp),
@@ -82,10 +95,12 @@ def verdict_on_judge(
     asked_as: str = "",
     aspect: str = OVERALL,
 ) -> Verdict:
-    """The verdict on a judge, made once for all tests that need it, and kept out of leaderboards by ``column``.
+    """The verdict on a judge, made once for all tests that need it, and kept out of
+    leaderboards by ``column``.
 
-    The name of the test, or the one that it is `asked_as`, seeds what is drawn. A judge of each aspect by itself is asked
-    for the whole alone if no other `aspect` will be read.
+    The name of the test, or the one that it is `asked_as`, seeds what is drawn. A judge
+    of each aspect by itself is asked for the whole alone if no other `aspect` will be
+    read.
     """
     key: Hashable = (arena.names, arena.design, arena.seed, claim)
     if key in arena.judge_runner.verdicts:
@@ -114,7 +129,9 @@ def verdict_on_judge(
                 answered.left_out[str(own)].append(row)
             else:
                 asked.append((row, own))
-        judgements = iter(arena.judge_runner.judged([each for _, own in asked for each in own]))
+        judgements = iter(
+            arena.judge_runner.judged([each for _, own in asked for each in own]),
+        )
         for row, own in asked:
             said = [next(judgements) for _ in own]
             wrong = next((each.error for each in said if each.error), None)
@@ -134,4 +151,7 @@ def explained(verdict: Verdict, fault: str) -> Verdict:
     """A violation, with the judge's behaviour in words."""
     if verdict.status != "violated" or verdict.estimate is None:
         return verdict
-    return dataclasses.replace(verdict, reason="; ".join(filter(None, (fault, verdict.reason))))
+    return dataclasses.replace(
+        verdict,
+        reason="; ".join(filter(None, (fault, verdict.reason))),
+    )

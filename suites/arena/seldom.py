@@ -1,4 +1,6 @@
-"""What a judge may do seldom only: tie, refuse, and answer what cannot be read; none of these is a preference."""
+"""What a judge may do seldom only: tie, refuse, and answer what
+cannot be read; none of these is a preference.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +28,9 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 @dataclass(frozen=True)
 class Seldom:
-    """What a judge may do seldom only; the fault of one that does it often has a place for the share."""
+    """What a judge may do seldom only; the fault of one that
+    does it often has a place for the share.
+    """
 
     fault: str
     measures: str
@@ -74,7 +78,10 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
     claim = Claim(f"judge_seldom:{what}", "at most", most, measures=given.measures)
 
     def effects(answered: JudgeAnswers) -> Effects:
-        shares = [np.mean([given.happened(each) for each in said]) for said in answered.judgements]
+        shares = [
+            np.mean([given.happened(each) for each in said])
+            for said in answered.judgements
+        ]
         return Effects(
             rows=np.array(answered.rows, np.intp),
             effect=np.array(shares, np.float64),
@@ -84,6 +91,11 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
         )
 
     verdict = verdict_on_judge(
-        arena, claim, what, given.comparisons, effects, asked_as=given.asked_as
+        arena,
+        claim,
+        what,
+        given.comparisons,
+        effects,
+        asked_as=given.asked_as,
     )
     return explained(verdict, given.fault.format(verdict.estimate or 0.0))

@@ -1,6 +1,7 @@
 """What a record says of an arena, in the form of figures 3, 4 and 6 of "RecSys Arena".
 
-The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its tables are declared beside the suite.
+The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its
+tables are declared beside the suite.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,9 @@ from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
-from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of as declared_sheets
+from pytest_recsys_mt.report.paper_tables.filled_sheets import (
+    sheets_of as declared_sheets,
+)
 from pytest_recsys_mt.report.paper_tables.filling import filled
 from pytest_recsys_mt.report.sheets import Sheet
 from pytest_recsys_mt.safety.errors import DataError
@@ -25,7 +28,13 @@ JUDGE = "The judge under test"
 def faults_of(rows: Iterable[Row]) -> list[str]:
     """The tests that a judge fails; a preference of such a judge is no result."""
     held = (row for row in rows if row["oracle"].startswith(OF_JUDGES))
-    return sorted({row["oracle"].partition(":")[2] for row in held if row["status"] == "violated"})
+    return sorted(
+        {
+            row["oracle"].partition(":")[2]
+            for row in held
+            if row["status"] == "violated"
+        },
+    )
 
 
 def sheets_of(documents: Sequence[tuple[str, Document]], data: str) -> Iterator[Sheet]:
@@ -43,16 +52,21 @@ def sheets_of(documents: Sequence[tuple[str, Document]], data: str) -> Iterator[
     if not own_sheets:
         raise DataError(
             "these records have no verdict of an arena; run pytest --pyargs "
-            "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
+            "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE",
         )
     faults = ", ".join(faults_of(rows))
     warning = []
     if faults:
-        warning = [f"The judge fails its own tests ({faults}), so these are no results."]
+        warning = [
+            f"The judge fails its own tests ({faults}), so these are no results.",
+        ]
     for table in tables_of("arena"):
         table_filled = filled(table, rows)
         for sheet in declared_sheets(table_filled, data):
-            yield replace(sheet, notes=[*sheet.notes, *(warning if table_filled.values else ())])
+            yield replace(
+                sheet,
+                notes=[*sheet.notes, *(warning if table_filled.values else ())],
+            )
     for sheet in own_sheets:
         if sheet.title == JUDGE:
             yield sheet
@@ -91,8 +105,13 @@ def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
 
 def _why(row: Row) -> str:
     reason = row.get("reason") or ""
-    # Beside an effect, the judge's faults need no list: they stand in the table of the judge.
-    return reason if row.get("estimate") is None else reason.partition(", so this is no result:")[0]
+    # Beside an effect, the judge's faults need no list: they stand in the table of the
+    # judge.
+    return (
+        reason
+        if row.get("estimate") is None
+        else reason.partition(", so this is no result:")[0]
+    )
 
 
 def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
@@ -101,7 +120,13 @@ def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
         if of_judges:
             tests = grouped(held, lambda row: row["oracle"]).values()
             held = [
-                min(each, key=lambda row: (STATES.index(state_of(row)), row.get("p_value") or 0.0))
+                min(
+                    each,
+                    key=lambda row: (
+                        STATES.index(state_of(row)),
+                        row.get("p_value") or 0.0,
+                    ),
+                )
                 for each in tests
             ]
         found = [
@@ -111,16 +136,26 @@ def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
                 row["status"],
                 _why(row),
                 row.get("estimate"),
-                "[{:.2f}, {:.2f}]".format(*ends) if (ends := row.get("interval")) else "",
+                "[{:.2f}, {:.2f}]".format(*ends)
+                if (ends := row.get("interval"))
+                else "",
                 row.get("users"),
             )
             for row in held
             if of_judges or row["status"] != "not-applicable"
         ]
-        columns = ("recommender", "test", "verdict", "why", "effect", "interval", "users")
+        columns = (
+            "recommender",
+            "test",
+            "verdict",
+            "why",
+            "effect",
+            "interval",
+            "users",
+        )
         if found:
             notes = [
-                "Each test stands once: with the lists of the recommender where it came out worst."
+                "Each test stands once: with the lists of the recommender where it came out worst.",
             ]
             yield Sheet(title, columns, found, notes * of_judges, wordy=4)
 
@@ -144,8 +179,13 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
     yield Sheet(
         "Figure 4: Q of each pair",
         ("pair", "Q", "lower bound", "upper bound"),
-        [(name, *map(pair.get, columns)) for name, pair in zip(names, pairs, strict=True)],
-        ["Q as in Table 2; intervals of 95 % over users. The paper's six: 1.0146 to 1.1137."],
+        [
+            (name, *map(pair.get, columns))
+            for name, pair in zip(names, pairs, strict=True)
+        ],
+        [
+            "Q as in Table 2; intervals of 95 % over users. The paper's six: 1.0146 to 1.1137.",
+        ],
         drawn="bars",
         bars=(1,),
     )
@@ -153,7 +193,9 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
 
 def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
     systems = league["systems"]
-    metrics = [name for name in systems[0] if name not in ("name", "strength", "low", "high")]
+    metrics = [
+        name for name in systems[0] if name not in ("name", "strength", "low", "high")
+    ]
     place = league["first place"]
     yield Sheet(
         "Strengths",
@@ -165,12 +207,14 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
         [
             "Bradley-Terry, natural logarithms of odds; intervals of 95 % over users.",
             "The list shown first has an advantage of {value:.2f} [{low:.2f}, {high:.2f}].".format(
-                **place
+                **place,
             ),
         ],
     )
     names = [each["name"] for each in systems]
-    kinds = sorted({kind for each in league["aspects"].values() for kind in each["correlations"]})
+    kinds = sorted(
+        {kind for each in league["aspects"].values() for kind in each["correlations"]},
+    )
     yield Sheet(
         "Correlation of strengths with offline metrics, by aspect",
         ("aspect", *kinds),

@@ -1,4 +1,6 @@
-"""What the comparisons of a league add up to: strengths, pairs, and agreement with offline metrics."""
+"""What the comparisons of a league add up to: strengths,
+pairs, and agreement with offline metrics.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +14,10 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
-from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
+from pytest_recsys_mt.oracles.statistics.bradley_terry import (
+    most_likely,
+    placed_bradley_terry,
+)
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.suites.arena.judging import genres_of
 from pytest_recsys_mt.suites.arena.outcomes import ORDERS, Outcomes
@@ -35,8 +40,9 @@ SCORE = "score"
 class Table:
     """All comparisons of a league of m recommenders in one aspect.
 
-    `users` says how often the recommender of the row beat that of the column, ties as halves, by user: the row's list
-    shown first, then shown second; ``(users, 2, m, m)``.
+    `users` says how often the recommender of the row beat that of the column, ties as
+    halves, by user: the row's list shown first, then shown second; ``(users, 2, m,
+    m)``.
     """
 
     names: tuple[str, ...]
@@ -59,7 +65,9 @@ class Table:
         return placed_bradley_terry(first, second, prior=PRIOR, names=self.names)
 
     def drawn(self) -> Floats:
-        """Strengths and the advantage from bootstrap samples of the users, ``(draws, m + 1)``."""
+        """Strengths and the advantage from bootstrap samples
+        of the users, ``(draws, m + 1)``.
+        """
         rng = np.random.default_rng(0)
         users = len(self.users)
         times = rng.multinomial(users, np.full(users, 1 / users), size=DRAWS)
@@ -76,7 +84,10 @@ class Standings:
     table: Table  # of the aspect that was judged
     aspects: Mapping[str, Table]  # of all aspects
     aspect: str
-    metrics: Mapping[str, Sequence[float | None]]  # means over users, one per recommender
+    metrics: Mapping[
+        str,
+        Sequence[float | None],
+    ]  # means over users, one per recommender
     alpha: float  # error rate at which a pair is called clear, over all pairs together
 
     @cached_property
@@ -87,7 +98,9 @@ class Standings:
 
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
-        """Each pair: won, tied and lost by its first recommender, Q, and whether it is clear."""
+        """Each pair: won, tied and lost by its first
+        recommender, Q, and whether it is clear.
+        """
         p_values: list[float] = []
         pairs: list[dict[str, Any]] = []
         for (one, other), found in self.table.pairs.items():
@@ -101,13 +114,17 @@ class Standings:
 
     @cached_property
     def _bounds(self) -> tuple[Floats, Floats]:
-        """The lower and the upper bounds of the strengths, then of the advantage, ``(m + 1,)`` each."""
+        """The lower and the upper bounds of the strengths, then
+        of the advantage, ``(m + 1,)`` each.
+        """
         tail = (1 - CONFIDENCE) / 2
         low, high = np.quantile(self.table.drawn(), [tail, 1 - tail], axis=0)
         return low, high
 
     def details(self) -> dict[str, Any]:
-        """``figures`` for every report, ``scatter``, and ``league`` with all of it as data."""
+        """``figures`` for every report, ``scatter``, and
+        ``league`` with all of it as data.
+        """
         low, high = self._bounds
         _, advantage = self.table.strength
         normalised = self._normalised()
@@ -115,7 +132,11 @@ class Standings:
             "aspect": self.aspect,
             "systems": self._systems(),
             "baseline": self.table.names[-1],
-            "first place": {"value": advantage, "low": float(low[-1]), "high": float(high[-1])},
+            "first place": {
+                "value": advantage,
+                "low": float(low[-1]),
+                "high": float(high[-1]),
+            },
             "pairs": self.pairs,
             "aspects": self._by_aspect(),
             "normalised": normalised,
@@ -128,7 +149,9 @@ class Standings:
         return details
 
     def _systems(self) -> list[dict[str, Any]]:
-        """Each recommender with its strength, its bounds and its metrics, the strongest first."""
+        """Each recommender with its strength, its bounds and
+        its metrics, the strongest first.
+        """
         strength, _ = self.table.strength
         low, high = self._bounds
         systems = []
@@ -146,7 +169,9 @@ class Standings:
         return systems
 
     def _figures(self) -> dict[str, float | str]:
-        """The strengths, what is known of the pairs, and the metrics with their correlations, by what they are called."""
+        """The strengths, what is known of the pairs, and the metrics with their
+        correlations, by what they are called.
+        """
         strength, advantage = self.table.strength
         low, high = self._bounds
         figures: dict[str, float | str] = {}
@@ -167,10 +192,14 @@ class Standings:
         return figures
 
     def _scatter(self) -> dict[str, Any]:
-        """The strengths against the first metric that all recommenders have; empty without one."""
+        """The strengths against the first metric that all
+        recommenders have; empty without one.
+        """
         strength, _ = self.table.strength
         for metric, values in self._known().items():
-            points = [[float(x), float(y)] for x, y in zip(values, strength, strict=True)]
+            points = [
+                [float(x), float(y)] for x, y in zip(values, strength, strict=True)
+            ]
             return {"x": metric, "y": f"strength in {self.aspect}", "points": points}
         return {}
 
@@ -183,7 +212,9 @@ class Standings:
         return known
 
     def _by_aspect(self) -> dict[str, dict[str, Any]]:
-        """The strengths in each aspect that users were asked about, and their correlations with the metrics."""
+        """The strengths in each aspect that users were asked about, and their
+        correlations with the metrics.
+        """
         by_aspect = {}
         for aspect, table in self.aspects.items():
             if not len(table.users):
@@ -197,7 +228,9 @@ class Standings:
         return by_aspect
 
     def _normalised(self) -> dict[str, dict[str, float]]:
-        """AUC, Q against the baseline and the score, each divided by the largest; without the baseline."""
+        """AUC, Q against the baseline and the score, each divided
+        by the largest; without the baseline.
+        """
         *others, baseline = self.table.names
         columns: dict[str, list[float]] = {}
         q = [pair["Q"] for pair in self.pairs if pair["other"] == baseline]
@@ -216,7 +249,9 @@ class Standings:
 
 
 def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Pearson's correlation of the columns Q and AUC of `Standings`; empty if they have none."""
+    """Pearson's correlation of the columns Q and AUC of
+    `Standings`; empty if they have none.
+    """
     from scipy.stats import pearsonr
 
     q, by_auc = (np.array([*columns.get(name, {}).values()]) for name in ("Q", "AUC"))
@@ -245,7 +280,11 @@ def offline_metrics(sample: Sample, context: Context) -> dict[str, float | None]
     return {metric: mean_known(of_users) for metric, of_users in values.items()}
 
 
-def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
+def correlations(
+    metric: str,
+    values: Floats,
+    strength: Floats,
+) -> dict[str, float | str]:
     """Pearson's and Spearman's correlation of a metric with strengths, in words."""
     from scipy.stats import pearsonr, spearmanr
 
@@ -254,7 +293,8 @@ def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, flo
     pearson = pearsonr(values, strength)
     spearman = spearmanr(values, strength)
     linear = f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})"
-    # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
+    # The p-value of the rank correlation is invalid for few recommenders: 0 for a
+    # perfect one.
     return {
         f"Pearson with {metric}": linear,
         f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",

@@ -1,4 +1,6 @@
-"""The judge under test: what must not influence its choice between two lists, and what must."""
+"""The judge under test: what must not influence its
+choice between two lists, and what must.
+"""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""A judge compares the lists of the recommender under test and of another one, user by user.
+"""A judge compares the lists of the recommender under test and of another one, user by
+user.
 
 If the judge fails its own tests (test_judge.py), every verdict here is inconclusive.
 """
@@ -39,7 +40,8 @@ def test_the_recommender_is_not_worse_in_aspects_of_your_own(recsys_arena):
     if not own:
         pytest.skip("the fixture recsys_aspects adds none")
     verdicts = [
-        not_less_preferred(recsys_arena, aspect, margin=WORSE, trusted=TRUSTED) for aspect in own
+        not_less_preferred(recsys_arena, aspect, margin=WORSE, trusted=TRUSTED)
+        for aspect in own
     ]
     assert all(verdicts)
 

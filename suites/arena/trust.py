@@ -1,4 +1,6 @@
-"""Whether a judge's word counts: its promises, its limits, and what it was seen to tell apart."""
+"""Whether a judge's word counts: its promises, its
+limits, and what it was seen to tell apart.
+"""
 
 import dataclasses
 from dataclasses import dataclass
@@ -58,7 +60,10 @@ def untrusted(
     if trust is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
     if found := _faults(arena, trust):
-        return _none(verdict, f"the judge fails its own tests, so this is no result: {found}")
+        return _none(
+            verdict,
+            f"the judge fails its own tests, so this is no result: {found}",
+        )
     if allowed is None:
         return verdict
     power = sees(arena, CONTROL, aspect, trust.sees)
@@ -76,12 +81,20 @@ def untrusted(
         f"this judge prefers users' own choices to random items{within} by {power.estimate:.2f} "
         f"(at least {low:.2f}); the {allowed:g} allowed here is up to {allowed / low:.0%} of that"
     )
-    return dataclasses.replace(verdict, reason="; ".join(filter(None, (verdict.reason, told))))
+    return dataclasses.replace(
+        verdict,
+        reason="; ".join(filter(None, (verdict.reason, told))),
+    )
 
 
 def _none(verdict: Verdict, reason: str) -> Verdict:
     told = "; ".join(filter(None, (reason, verdict.reason)))
-    return dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
+    return dataclasses.replace(
+        verdict,
+        status="inconclusive",
+        p_value=None,
+        reason=told,
+    )
 
 
 def _told(power: Verdict) -> str:

@@ -1,4 +1,6 @@
-"""Finds what each line of a judge's answer speaks of: an aspect, all of them, or what it stands below."""
+"""Finds what each line of a judge's answer speaks of: an
+aspect, all of them, or what it stands below.
+"""
 
 import re
 from collections import Counter
@@ -26,9 +28,13 @@ _MARKUP = re.compile(r"[*_`\"\u201c\u201d\u2018]+")
 _PLAIN_SIGNS = {0xFF1A: ":", 0xFF5C: "|", 0x2018: "'", 0x2019: "'"}
 """Full-width signs of a label and of a table, and quotes."""
 _SENTENCE = re.compile(
-    rf"(?:(?:{CLAIMS})(?:{LIST})[AB]|(?:{LIST})[AB](?:{WON})|{TIE})\s*[.!。]?", re.IGNORECASE
+    rf"(?:(?:{CLAIMS})(?:{LIST})[AB]|(?:{LIST})[AB](?:{WON})|{TIE})\s*[.!。]?",
+    re.IGNORECASE,
 )
-_LETTER = re.compile(rf"(?:(?:{CLAIMS})?(?:{LIST})[AB](?:{WON})?|{TIE})\s*[.!。]?", re.IGNORECASE)
+_LETTER = re.compile(
+    rf"(?:(?:{CLAIMS})?(?:{LIST})[AB](?:{WON})?|{TIE})\s*[.!。]?",
+    re.IGNORECASE,
+)
 _RULE = re.compile(r"[\s|:-]+")
 
 Kind = Literal["named", "closing", "verdict"]
@@ -41,9 +47,10 @@ class Statement:
     Attributes:
         name: The aspect, or `OVERALL`.
         value: What follows the name.
-        final: Whether it is marked as final, or stands below the only heading of the verdicts.
-        explains: Whether it takes nothing back if it is no verdict: it stands below a heading of reasons, or
-            does not name the aspect.
+        final: Whether it is marked as final, or stands below the only heading of the
+            verdicts.
+        explains: Whether it takes nothing back if it is no verdict: it stands below a
+            heading of reasons, or does not name the aspect.
     """
 
     name: str
@@ -88,7 +95,10 @@ class _Scan:
 
     def __init__(self, text: str, names: Mapping[str, str]) -> None:
         self.lines = text.translate(_PLAIN_SIGNS).splitlines()
-        self._last = max((at for at, line in enumerate(self.lines) if line.strip()), default=-1)
+        self._last = max(
+            (at for at, line in enumerate(self.lines) if line.strip()),
+            default=-1,
+        )
         self._names = names
         self._found: list[_Line] = []
         self._section: str | None = None  # "" below a heading that says nothing
@@ -131,7 +141,9 @@ class _Scan:
         return [*found, Statement(cut_off, "")] if cut_off else found
 
     def _heads(self, line: str, bare: str) -> bool:
-        """Whether a line is a heading; what stands below it is of the heading's section."""
+        """Whether a line is a heading; what stands below
+        it is of the heading's section.
+        """
         label = key(bare)
         sign = _SIGN.search(_MARKUP.sub("", bare).rstrip(" :"))
         marked = _HEADING.match(line) is not None and sign is None
@@ -183,10 +195,20 @@ class _Scan:
             return True
         return False
 
-    def _add(self, at: int, kind: Kind, name: str, value: str, *, marked: bool = False) -> None:
+    def _add(
+        self,
+        at: int,
+        kind: Kind,
+        name: str,
+        value: str,
+        *,
+        marked: bool = False,
+    ) -> None:
         alone = at == self._last and not (at and self.lines[at - 1].strip())
         where = (self._section, self._sections, alone)
-        self._found.append(_Line(kind, name, value, *where, marked, self._final, self._explains))
+        self._found.append(
+            _Line(kind, name, value, *where, marked, self._final, self._explains),
+        )
 
     def _owner(self, said: _Line, kinds: Mapping[Kind, int]) -> str | None:
         """What a verdict is about; None if it has no name and may be about one of two."""
@@ -208,7 +230,10 @@ class _Scan:
         labels = [key(cell) for cell in cells]
         if _RULE.fullmatch("".join(cells)):
             return
-        first = next((at for at, label in enumerate(labels[:2]) if label in self._names), None)
+        first = next(
+            (at for at, label in enumerate(labels[:2]) if label in self._names),
+            None,
+        )
         if first is None:
             self._columns = labels if self._columns is None else self._columns
             return
@@ -216,7 +241,9 @@ class _Scan:
             column = first + 1 if len(cells) == first + 2 else None
         else:
             found = [
-                at for at, label in enumerate(self._columns) if SAYS["verdict"].fullmatch(label)
+                at
+                for at, label in enumerate(self._columns)
+                if SAYS["verdict"].fullmatch(label)
             ]
             column = found[0] if len(found) == 1 else None
         if column is not None and first < column < len(cells):

@@ -1,4 +1,5 @@
-"""LRWorld: benchmark questions on a language model's knowledge of a world of recommendation.
+"""LRWorld: benchmark questions on a language model's knowledge of a world of
+recommendation.
 
 `generate` makes them from any dataset; `save` and `load` store and read them.
 """
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
         save,
     )
     from pytest_recsys_mt.suites.lrworld.question_file import QuestionFile
-    from pytest_recsys_mt.suites.lrworld.simple_ways import BASELINES, baselines, credits_of
+    from pytest_recsys_mt.suites.lrworld.simple_ways import (
+        BASELINES,
+        baselines,
+        credits_of,
+    )
     from pytest_recsys_mt.suites.lrworld.worlds import (
         file_of,
         questions_for,
@@ -39,7 +44,8 @@ __all__ = [
     "questions_of", "rare", "save", "settings_of", "shuffled",
 ]  # fmt: skip
 
-# These import the readers of answers, or pandas and scipy, which a command's options need not pay for.
+# These import the readers of answers, or pandas and scipy, which a command's options
+# need not pay for.
 _LATER = {
     "ablations": ("noisy", "shuffled"),
     "asking": ("ask",),
@@ -56,5 +62,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     for module, names in _LATER.items():
         if name in names:
-            return getattr(import_module(f"pytest_recsys_mt.suites.lrworld.{module}"), name)
+            return getattr(
+                import_module(f"pytest_recsys_mt.suites.lrworld.{module}"),
+                name,
+            )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,22 +10,32 @@ from pytest_recsys_mt.suites.lrworld.question import Question
 from pytest_recsys_mt.suites.lrworld.same import form
 
 
-def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:
-    """The same questions, by their names, with their options in a random order, another for another number."""
+def shuffled(
+    questions: Sequence[Question],
+    seed: int,
+    number: int = 0,
+) -> tuple[Question, ...]:
+    """The same questions, by their names, with their options in a
+    random order, another for another number.
+    """
     found = []
     for question in questions:
         rng = generator("lrworld", "shuffled", question.id, seed, number)
         order = rng.permutation(len(question.options)).tolist()
         options = tuple(question.options[place] for place in order)
-        found.append(replace(question, options=options, answer=order.index(question.answer)))
+        found.append(
+            replace(question, options=options, answer=order.index(question.answer)),
+        )
     return tuple(found)
 
 
 def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
-    """The same questions, of one kind, with one item of each history replaced by one of another's.
+    """The same questions, of one kind, with one item of each history replaced by one of
+    another's.
 
-    The item is drawn from all items in the histories of the questions. It is in neither the history nor the options,
-    and it is not the item chosen next, so it does not affect the right answer. Its place is uniform.
+    The item is drawn from all items in the histories of the questions. It is in neither
+    the history nor the options, and it is not the item chosen next, so it does not
+    affect the right answer. Its place is uniform.
 
     Raises:
         NotApplicable: If the questions show no histories, or too few different items.
@@ -47,7 +57,9 @@ def _noisy(question: Question, pool: Sequence[str], seed: int) -> Question:
     taken = {form(part) for text in shown for part in (text, *text.split(SEPARATOR))}
     others = [item for item in pool if form(item) not in taken]
     if not items or not others:
-        raise NotApplicable(f"question {question.id} shows no history, or nothing else is known")
+        raise NotApplicable(
+            f"question {question.id} shows no history, or nothing else is known",
+        )
     rng = generator("lrworld", "noisy", question.id, seed)
     items[int(rng.integers(len(items)))] = others[int(rng.integers(len(others)))]
     return replace(question, shown={**question.shown, "history": tuple(items)})

@@ -1,4 +1,6 @@
-"""The words in which models announce an answer, in twenty languages; ``answer_words.toml`` lists them."""
+"""The words in which models announce an answer, in twenty languages;
+``answer_words.toml`` lists them.
+"""
 
 import re
 import tomllib
@@ -15,7 +17,9 @@ _SCRIPTS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 """The scripts of these languages: kana, Han, Hangul, Thai."""
 
 _SIGNS = "\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0957"
-"""Signs that belong to the letter before them: accents, and the vowels of Arabic and Devanagari."""
+"""Signs that belong to the letter before them: accents,
+and the vowels of Arabic and Devanagari.
+"""
 
 _WORD = re.compile(rf"(?:[^\W\d_{_SCRIPTS}][{_SIGNS}]*)+(?:'[^\W\d_{_SCRIPTS}]+)*")
 _ELIDED = re.compile(r"(?:l|d|j|s|m|t|qu|dell|all|un)'")
@@ -41,9 +45,13 @@ class Words:
         return self.first(text) >= 0
 
     def cover(self, text: str) -> bool:
-        """Whether a text consists of them: it has no other word, no number, no other letter."""
+        """Whether a text consists of them: it has no other
+        word, no number, no other letter.
+        """
         rest = self.parts.sub(" ", text)
-        return not _OTHER.search(rest) and all(word in self.whole for word in words_of(rest))
+        return not _OTHER.search(rest) and all(
+            word in self.whole for word in words_of(rest)
+        )
 
 
 def words_of(text: str) -> list[str]:
@@ -59,9 +67,11 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=1)
 def groups() -> dict[str, Words]:
-    """The groups by name: ``announce``, ``safe`` (with ``plain``), ``because``, ``doubt``, ``retract``."""
+    """The groups by name: ``announce``, ``safe`` (with
+    ``plain``), ``because``, ``doubt``, ``retract``.
+    """
     text = (files("pytest_recsys_mt.suites.lrworld") / "answer_words.toml").read_text(
-        encoding="utf-8"
+        encoding="utf-8",
     )
     table = tomllib.loads(unicodedata.normalize("NFKC", text))  # as answers are read
 

@@ -32,7 +32,10 @@ class Replies:
 
     questions: tuple[Question, ...]
     completions: tuple[Completion, ...]
-    readings: tuple[int | None, ...]  # the place of the option that each chooses, if it chooses one
+    readings: tuple[
+        int | None,
+        ...,
+    ]  # the place of the option that each chooses, if it chooses one
     how: str  # ``generation`` if it wrote, ``choice scoring`` if it scored the options
     label: str = ""  # what was done to the questions
 
@@ -51,18 +54,26 @@ class Replies:
             options=len(self.questions[0].options) if self.questions else 0,
             failed=tuple(
                 question.id
-                for question, completion in zip(self.questions, self.completions, strict=True)
+                for question, completion in zip(
+                    self.questions,
+                    self.completions,
+                    strict=True,
+                )
                 if completion.text is None
             ),
             label=self.label,
             why=next((each.error for each in self.completions if each.error), ""),
-            unread=tuple(said.text or "" for _, said, choice in answered if choice is None),
+            unread=tuple(
+                said.text or "" for _, said, choice in answered if choice is None
+            ),
             digest=digest_of(self.questions),
         )
 
     @property
     def figures(self) -> dict[str, Any]:
-        """Numbers for the report: how it was answered, what was missed, where, at what cost."""
+        """Numbers for the report: how it was answered, what
+        was missed, where, at what cost.
+        """
         choices = self.choices
         usages = [each.usage for each in self.completions if each.usage is not None]
         places = range(choices.options)
@@ -72,17 +83,25 @@ class Replies:
             "questions": len(self.questions),
             "chance": 1 / choices.options if choices.options else None,
             "missed_rate": choices.missed if choices.chosen else None,
-            "right_answers_by_place": " ".join(str(choices.right.count(at)) for at in places),
+            "right_answers_by_place": " ".join(
+                str(choices.right.count(at)) for at in places
+            ),
             "chosen_by_place": " ".join(str(choices.chosen.count(at)) for at in places),
             "prompt_tokens": sum(usage.prompt_tokens for usage in usages) or None,
-            "completion_tokens": sum(usage.completion_tokens for usage in usages) or None,
-            # One after another, however they were asked; None if that of an answer is unknown.
-            "seconds": None if None in took else round(sum(each or 0 for each in took), 3),
+            "completion_tokens": sum(usage.completion_tokens for usage in usages)
+            or None,
+            # One after another, however they were asked; None if that of an answer is
+            # unknown.
+            "seconds": None
+            if None in took
+            else round(sum(each or 0 for each in took), 3),
         }
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """One row a question that was answered, plain JSON, for ``details["answers"]`` of a verdict."""
+        """One row a question that was answered, plain JSON, for
+        ``details["answers"]`` of a verdict.
+        """
         return [
             {
                 "question": question.id,
@@ -103,11 +122,17 @@ class Replies:
     @property
     def _answered(self) -> list[tuple[Question, Completion, int | None]]:
         told = zip(self.questions, self.completions, self.readings, strict=True)
-        return [(asked, said, choice) for asked, said, choice in told if said.text is not None]
+        return [
+            (asked, said, choice)
+            for asked, said, choice in told
+            if said.text is not None
+        ]
 
     @property
     def llara(self) -> dict[str, Any]:
-        """LLaRA's figures for the same answers: its hit rate counts only answers it finds valid."""
+        """LLaRA's figures for the same answers: its hit rate
+        counts only answers it finds valid.
+        """
         found = [
             (llara(said.text or "", question.options), question.answer)
             for question, said, _ in self._answered
@@ -116,7 +141,11 @@ class Replies:
         ratio = len(valid) / len(found) if found else None
         hits = sum(valid) / len(valid) if valid else None
         both = None if ratio is None or hits is None else ratio * hits
-        return {"valid_ratio": ratio, "hit@1_of_valid": hits, "valid_ratio_x_hit@1": both}
+        return {
+            "valid_ratio": ratio,
+            "hit@1_of_valid": hits,
+            "valid_ratio_x_hit@1": both,
+        }
 
 
 def ask(
@@ -135,21 +164,26 @@ def ask(
         model: The model.
         questions: The questions.
         shots: Examples before each question (few-shot), drawn from the others.
-        think: Whether to ask for the reasoning first (chain of thought); the model then writes,
-            even if it can score choices.
+        think: Whether to ask for the reasoning first (chain of thought); the model then
+            writes, even if it can score choices.
         image: Whether to show the picture of the latest item too.
         seed: Seed of the examples.
         label: What was done to the questions.
 
     Raises:
-        NotApplicable: If images should be shown and the model reads none, or if there are too few
-            questions to draw the examples from.
+        NotApplicable: If images should be shown and the model reads none, or if there
+            are too few questions to draw the examples from.
     """
     try:
         prompts = [
             prompt(
                 question,
-                examples=examples_for(question, questions, shots, Random(f"{seed} {question.id}")),
+                examples=examples_for(
+                    question,
+                    questions,
+                    shots,
+                    Random(f"{seed} {question.id}"),
+                ),
                 think=think,
                 image=image,
             )
@@ -164,7 +198,12 @@ def ask(
         readings=tuple(
             None
             if (text := completion.text) is None
-            else read(text, question, think=think, cut_off=is_cut_off(completion.finish_reason))
+            else read(
+                text,
+                question,
+                think=think,
+                cut_off=is_cut_off(completion.finish_reason),
+            )
             for question, completion in zip(questions, completions, strict=True)
         ),
         how="choice scoring" if model.scores_choices and not think else "generation",

@@ -1,7 +1,7 @@
 """Reads the option that a model chose from its text.
 
-A sentence with any word that may deny, doubt or quote announces nothing, so a text that is not
-understood is a missed answer, and never another option.
+A sentence with any word that may deny, doubt or quote announces nothing, so a text that
+is not understood is a missed answer, and never another option.
 """
 
 import re
@@ -30,16 +30,19 @@ from pytest_recsys_mt.suites.lrworld.question_texts import labels
 _SAYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
-_HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*+([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
+_HEADING = re.compile(
+    r"(?m)^(?:#{1,6}|\*\*)[ *_]*+([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)",
+)
 _OPENS_NO_LIST = re.compile(
-    _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
+    _OPENS.pattern
+    + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])",
 )
 _LABELS = word_set("option choice candidate number index letter")
 
 
 _INITIAL = re.compile(
     r"[\ue000-\ue0ff](?=\.?(?: [-–])? (?!(?:The|This|That|It|Its|Because|Since|As|I|My|Reason\w*|Answer|User\w*|Yes|No|Thank\w*|He|She|They|"
-    r"Based|Explanation|Note)\b)(?:[A-Z][\w'’-]*\.? ?){1,3}[.!]?(?:\n|$))"
+    r"Based|Explanation|Note)\b)(?:[A-Z][\w'’-]*\.? ?){1,3}[.!]?(?:\n|$))",
 )
 """A letter before a name that is no option: "D. Lynch"."""
 _LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
@@ -53,9 +56,11 @@ MOST = 10
 _COUNTED = word_set("answer option choice correct right best prediction recommendation")
 _OR = word_set("or and oder und ou et o y e или и of en")
 _OWN = word_set("my final")
-_STARTS = word_set("the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik")
+_STARTS = word_set(
+    "the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik",
+)
 _CONCLUDES = word_set(
-    "so therefore thus hence also donc entonces итак overall ultimately consequently"
+    "so therefore thus hence also donc entonces итак overall ultimately consequently",
 )
 _NUMBERED = (
     (re.compile(rf"第\s*({MENTION})\s*(?:个选项|個選項|个|個|项|項|番)?"), r"\1"),
@@ -75,7 +80,9 @@ _STAND_FOR = (
 
 @dataclass(frozen=True)
 class _Said:
-    """One sentence that may be an answer; `strong` if a word announces it, `label` if only "option 3" does."""
+    """One sentence that may be an answer; `strong` if a word
+    announces it, `label` if only "option 3" does.
+    """
 
     choice: int | None
     strong: bool
@@ -84,16 +91,22 @@ class _Said:
 
 
 def read(
-    text: str, question: Question, *, think: bool = False, cut_off: bool = False
+    text: str,
+    question: Question,
+    *,
+    think: bool = False,
+    cut_off: bool = False,
 ) -> int | None:
     """The option that an answer chooses, by its place from 0; None if it chooses none.
 
-    The answer is what sentences announce, else what lines of nothing but an option name. All must
-    be the same option. What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON
-    is announced; reasoning in ``<think>`` is not read.
+    The answer is what sentences announce, else what lines of nothing but an option
+    name. All must be the same option. What stands in a box, in tags such as
+    ``<answer>``, or as ``"answer"`` in JSON is announced; reasoning in ``<think>`` is
+    not read.
 
-    If a model was asked to `think`, the last verdict counts, not the only one, and it must be announced, or begin the
-    answer: a line of nothing but an option may be one that it weighs. Reasoning that was cut off chooses nothing.
+    If a model was asked to `think`, the last verdict counts, not the only one, and it
+    must be announced, or begin the answer: a line of nothing but an option may be one
+    that it weighs. Reasoning that was cut off chooses nothing.
     """
     if think and cut_off:
         return None
@@ -125,20 +138,25 @@ def read(
         return [None, *first, *last][-1]
     if not strong and not any(each in said for each in begins):
         return None  # an option that stands below other words may be one that it weighs
-    # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
+    # Several lines are the options once more, or a list; one line beside an
+    # announcement is an answer too.
     beside = lines if len({each.choice for each in lines}) == 1 else []
     found = {each.choice for each in ([*strong, *beside] if strong else lines)}
     return found.pop() if len(found) == 1 else None
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
-    """LLaRA's reading of an answer: the one option in the first line, found as a substring in lower case, or None.
+    """LLaRA's reading of an answer: the one option in the first line, found as a
+    substring in lower case, or None.
 
-    The paper's table 8 uses it (https://github.com/ljy0ustc/LLaRA). An option within another makes the answer invalid.
+    The paper's table 8 uses it (https://github.com/ljy0ustc/LLaRA). An option within
+    another makes the answer invalid.
     """
     lines = text.strip().splitlines()
     first = lines[0].lower() if lines else ""
-    found = [place for place, option in enumerate(options) if option.strip().lower() in first]
+    found = [
+        place for place, option in enumerate(options) if option.strip().lower() in first
+    ]
     return found[0] if len(found) == 1 else None
 
 
@@ -149,9 +167,15 @@ def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
 
 
 def _without_target(text: str, question: Question) -> str:
-    """A text without "to ..." for the item that a question asks to compare the options with."""
+    """A text without "to ..." for the item that a question
+    asks to compare the options with.
+    """
     target = question.shown.get("target")
-    return _to(target).sub("", text) if isinstance(target, str) and target.strip() else text
+    return (
+        _to(target).sub("", text)
+        if isinstance(target, str) and target.strip()
+        else text
+    )
 
 
 @lru_cache(maxsize=64)
@@ -165,7 +189,8 @@ def _to(target: str) -> re.Pattern[str]:
     said = title + "".join(f"(?:{gap}{part})?" for part in further if part)
     # A colon behind it stays: an answer may follow.
     return re.compile(
-        rf"\s+(?:to|with|for)\s+[\"'“*_]*{said}[)\"'”*_]*(?!\w)" if title else "(?!)", re.IGNORECASE
+        rf"\s+(?:to|with|for)\s+[\"'“*_]*{said}[)\"'”*_]*(?!\w)" if title else "(?!)",
+        re.IGNORECASE,
     )
 
 
@@ -180,7 +205,9 @@ def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
 
 
 def _takes_back(sentence: str) -> bool:
-    """Whether a sentence takes back what was said before: "Wait, that is wrong", but not "the others are"."""
+    """Whether a sentence takes back what was said before: "Wait,
+    that is wrong", but not "the others are".
+    """
     if (
         _SAYS["no"].match(sentence)
         or _SAYS["but"].match(sentence)
@@ -191,7 +218,9 @@ def _takes_back(sentence: str) -> bool:
 
 
 def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
-    """The sentences of a text. With numbered options, "1. They like crime" may be the first of their reasons."""
+    """The sentences of a text. With numbered options, "1. They
+    like crime" may be the first of their reasons.
+    """
     text = _SAYS["excluded"].sub(" ", text)
     for pattern, better in _NUMBERED:
         text = pattern.sub(better, text)
@@ -212,10 +241,14 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
 def _said(sentence: str) -> _Said | None:
     for phrase, meaning in _STAND_FOR:
         sentence = phrase.sub(meaning, sentence)
-    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _SAYS["plan"].match(sentence):
+    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _SAYS["plan"].match(
+        sentence,
+    ):
         return None
     uncertain = ("bad", "tentative", "condition", "partly")
-    if not _ONE.search(sentence) or any(_SAYS[each].search(sentence) for each in uncertain):
+    if not _ONE.search(sentence) or any(
+        _SAYS[each].search(sentence) for each in uncertain
+    ):
         return None
     told = _without_reasons(sentence)
     if groups()["doubt"].within(told):
@@ -227,7 +260,8 @@ def _said(sentence: str) -> _Said | None:
         return _Said(None, strong=True)  # a list goes on
     announced = groups()["announce"].within(told)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
-        # A sentence of other words that names several, "They liked A and B", is a reason, and no verdict.
+        # A sentence of other words that names several, "They liked A and B", is a
+        # reason, and no verdict.
         verdict = announced or groups()["safe"].cover(_ONE.sub(" ", told))
         return _Said(None, announced) if named and verdict else None
     clauses = _CLAUSES.split(told)
@@ -236,14 +270,21 @@ def _said(sentence: str) -> _Said | None:
         if mention is None:
             continue
         strong = _announces(clause, mention)
-        alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
+        alone = strong is False and all(
+            groups()["safe"].cover(each) for each in clauses[:at]
+        )
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
             words = words_of(told)
             concludes = not _CONCLUDES.isdisjoint(words[:1])
             label = {*words} & groups()["announce"].whole <= _LABELS
             label = label and not concludes and _OWN.isdisjoint(words)
             by_text = TITLE <= mention[0] < BOTH
-            return _Said(place_of(mention[0]), strong is True or concludes, label, by_text)
+            return _Said(
+                place_of(mention[0]),
+                strong is True or concludes,
+                label,
+                by_text,
+            )
     return None
 
 
@@ -289,11 +330,17 @@ def _is_mark(before: str, after: str) -> bool:
 
 
 def _ends(mention: str, further: Sequence[str]) -> bool:
-    """Whether an option ends where it was found, and is not the first of a longer name or list."""
+    """Whether an option ends where it was found, and is not
+    the first of a longer name or list.
+    """
     following = further[0].strip(" \"'*_).") if further else ""
     if not following:
         return True
     if TITLE <= mention < BOTH:
         words = words_of(following)
-        return bool(words) and words[0] in groups()["safe"].whole and following[0].islower()
+        return (
+            bool(words)
+            and words[0] in groups()["safe"].whole
+            and following[0].islower()
+        )
     return not re.fullmatch(r"[A-Za-z]|\d+", following)

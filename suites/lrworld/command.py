@@ -21,8 +21,18 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
     )
     option = questions.add_argument
     option("file", type=Path, metavar="FILE", help="where the questions go")
-    option("--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)")
-    option("--repeats", choices=get_args(Repeats), default="latest", help="as recsys_repeats")
+    option(
+        "--data",
+        default="mini",
+        metavar="NAME|PATH",
+        help="as --recsys-data (default: mini)",
+    )
+    option(
+        "--repeats",
+        choices=get_args(Repeats),
+        default="latest",
+        help="as recsys_repeats",
+    )
     option(
         "--kind", action="append", default=[], metavar="NAME",
         help="only this kind; repeat the option to name several (default: all that the data allow)",
@@ -37,7 +47,9 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         "--setting", action="append", default=[], metavar="NAME=VALUE",
         help="how they are made, such as support=0.02, as recsys_question_setting; repeat the option to set several",
     )  # fmt: skip
-    word = "word for an item, for a table of your own: book (default: as its columns tell)"
+    word = (
+        "word for an item, for a table of your own: book (default: as its columns tell)"
+    )
     option("--domain", metavar="WORD", help=word)
     questions.set_defaults(command=written)
 
@@ -57,24 +69,33 @@ def written(given: argparse.Namespace) -> int:
     if given.file.is_file():  # what holds no questions is not replaced
         QuestionFile.read(given.file)
     settings = Settings.of(given.setting)
-    dataset = load(given.data, repeats=given.repeats, told=lambda note: print(f"note: {note}"))
+    dataset = load(
+        given.data,
+        repeats=given.repeats,
+        told=lambda note: print(f"note: {note}"),
+    )
     measures = {each.name: each for each in measures_of(dataset.family)}
     for kind in given.kind:
         if kind not in measures:
             hint = "" if kind in KINDS else meant(kind, measures)
             raise DataError(
                 f"--kind={kind!r}: no test asks such questions about {dataset.name}; choose from "
-                f"{', '.join(measures)}{hint}"
+                f"{', '.join(measures)}{hint}",
             )
     if dataset.family and given.domain:
         raise DataError(
             f"--domain={given.domain!r} is for a table of your own; {dataset.name} is in the format "
-            f"of {dataset.family}, whose questions have their word for an item"
+            f"of {dataset.family}, whose questions have their word for an item",
         )
     names = given.kind or list(measures)
     domain = measures[names[0]].domain if dataset.family else given.domain
     made = generate(
-        dataset, names, count=given.count, seed=given.seed, domain=domain, settings=settings
+        dataset,
+        names,
+        count=given.count,
+        seed=given.seed,
+        domain=domain,
+        settings=settings,
     )
     if not made.questions:
         told = "; ".join(f"{kind}: {reason}" for kind, reason in made.skipped.items())
@@ -86,7 +107,9 @@ def written(given: argparse.Namespace) -> int:
     for kind, reason in made.skipped.items():
         print(one_line(f"{kind:<15}  none: {reason}"))
     digest = QuestionFile.read(given.file).digest
-    print(f"{sum(counts.values())} questions in {one_line(str(given.file))}\nSHA-256 {digest}")
+    print(
+        f"{sum(counts.values())} questions in {one_line(str(given.file))}\nSHA-256 {digest}",
+    )
     return 0
 
 

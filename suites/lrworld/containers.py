@@ -1,4 +1,6 @@
-r"""The text of an answer in one plain form: what JSON, ``\\boxed{}`` and tags hold stands as ``answer: ...``."""
+r"""The text of an answer in one plain form: what JSON, ``\\boxed{}`` and tags hold
+stands as ``answer: ...``.
+"""
 
 import json
 import re
@@ -20,7 +22,9 @@ _TEXTS = word_set("title text optiontext name value item movie film product arti
 LONGEST = 20_000
 """Characters that are read of an answer, from its end; most models answer there."""
 
-_FORMATTING = re.compile(r"</?(?:b|i|u|em|p|strong|code|mark|span|div|br)\b[^<>]{0,80}>")
+_FORMATTING = re.compile(
+    r"</?(?:b|i|u|em|p|strong|code|mark|span|div|br)\b[^<>]{0,80}>",
+)
 _TAG = re.compile(
     r"<(answer|final_answer|final|choice|option|result|output|response)>([^<>]*)</\1>",
     re.IGNORECASE,
@@ -33,11 +37,15 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
 _OBJECTS = 20  # how many objects of JSON are looked for: an answer has one, and a search for each brace is slow
 
 DEEPEST = 20
-"""Lists and objects within each other that are read; one that is nested a thousand times says nothing."""
+"""Lists and objects within each other that are read; one that
+is nested a thousand times says nothing.
+"""
 
 
 def opened(text: str) -> str:
-    """An answer without reasoning in tags, its containers opened, in compatible characters (NFKC)."""
+    """An answer without reasoning in tags, its containers
+    opened, in compatible characters (NFKC).
+    """
     text = unicodedata.normalize("NFKC", sanitize(text))
     text = STRUCK.sub("", "".join(_plain(char) for char in text))
     text = _FORMATTING.sub("", _SPECIAL.sub("", without_thinking(text[-LONGEST:])))
@@ -52,13 +60,17 @@ def opened(text: str) -> str:
 
 
 def _plain(char: str) -> str:
-    """A digit of any script as that of ASCII; no characters of private use, which mark options later."""
+    """A digit of any script as that of ASCII; no characters of
+    private use, which mark options later.
+    """
     if "0" <= char <= "9" or char.isascii():
         return char
     if "\ue000" <= char <= "\uf8ff":
         return ""
     digit = unicodedata.decimal(char, None)
-    return {"’": "'", "‘": "'", "−": "-"}.get(char, char) if digit is None else str(digit)
+    return (
+        {"’": "'", "‘": "'", "−": "-"}.get(char, char) if digit is None else str(digit)
+    )
 
 
 def _line(content: str) -> str:
@@ -84,15 +96,21 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _answers(found: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
-    named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
+    named = {
+        "".join(filter(str.isalnum, key.casefold())): value
+        for key, value in found.items()
+    }
     if any(named.get(key) is True for key in ("rejected", "excluded", "wrong")) or any(
-        named.get(key) is False for key in ("answer", "isanswer", "correct", "chosen", "selected")
+        named.get(key) is False
+        for key in ("answer", "isanswer", "correct", "chosen", "selected")
     ):
         return
     keys = [key for key in named if _KEYS.fullmatch(key)]
     said = [text for key in keys for text in _texts(named[key], depth)]
     if said:
-        beside = [text for key in named if key in _TEXTS for text in _texts(named[key], depth)]
+        beside = [
+            text for key in named if key in _TEXTS for text in _texts(named[key], depth)
+        ]
         yield "; ".join([*said, *beside])
 
 
@@ -104,5 +122,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _texts(each, depth + 1)
-    elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+    elif isinstance(value, str) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    ):
         yield str(value)

@@ -10,14 +10,24 @@ from pytest_recsys_mt.suites.lrworld.question import write_lines
 from pytest_recsys_mt.suites.lrworld.question_texts import describing
 
 
-def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:
-    """Have a multimodal model describe each image of a dataset, write what it says, and return how many it described.
+def describe(
+    model: TextModel,
+    dataset: Dataset,
+    path: Path | str,
+    *,
+    domain: str,
+) -> int:
+    """Have a multimodal model describe each image of a dataset, write what it says, and
+    return how many it described.
 
-    Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then
-    gives the items the attribute ``image_description``. `domain` is the word for an item.
+    Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its
+    loader then gives the items the attribute ``image_description``. `domain` is the
+    word for an item.
     """
     if not getattr(model, "reads_images", False):
-        raise NotApplicable(f"needs a model that reads images, and {model!r} reads none")
+        raise NotApplicable(
+            f"needs a model that reads images, and {model!r} reads none",
+        )
     images = {
         key: str(item.attributes["image"])
         for key, item in dataset.items.items()

@@ -18,7 +18,14 @@ from pytest_recsys_mt.suites.lrworld import taste
 from pytest_recsys_mt.suites.lrworld.generator_settings import Settings
 from pytest_recsys_mt.suites.lrworld.histories import Histories
 from pytest_recsys_mt.suites.lrworld.knowledge import knowledge_questions
-from pytest_recsys_mt.suites.lrworld.question import KINDS, LASTFM, MEASURES, Kind, Question, save
+from pytest_recsys_mt.suites.lrworld.question import (
+    KINDS,
+    LASTFM,
+    MEASURES,
+    Kind,
+    Question,
+    save,
+)
 from pytest_recsys_mt.suites.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.suites.lrworld.wrong_options import Draft, LackingError
 
@@ -28,12 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Generated:
-    """Questions, kind by kind in the order of `KINDS`, and the kinds for which the data are insufficient."""
+    """Questions, kind by kind in the order of `KINDS`, and the
+    kinds for which the data are insufficient.
+    """
 
     questions: tuple[Question, ...]
     skipped: Mapping[str, str]  # why a kind has no question, by its name
     seed: int = 0
-    settings: Mapping[str, Any] = field(default_factory=dict)  # and the data, plain JSON
+    settings: Mapping[str, Any] = field(
+        default_factory=dict,
+    )  # and the data, plain JSON
 
     def save(self, path: Path | str) -> None:
         """Write the questions as lines of JSON; raises as `question.save`."""
@@ -52,11 +63,13 @@ def generate(
 ) -> Generated:
     """Make questions of every kind that the data allow.
 
-    Wrong options are drawn uniformly among those that are less right than the right one; the places of the right ones
-    are uniform. Each kind has its own generator, so its questions do not depend on the other kinds.
+    Wrong options are drawn uniformly among those that are less right than the right
+    one; the places of the right ones are uniform. Each kind has its own generator, so
+    its questions do not depend on the other kinds.
 
     Args:
-        dataset: Interactions and a catalogue; `KINDS` lists the attributes of items that are read.
+        dataset: Interactions and a catalogue; `KINDS` lists the attributes of items
+            that are read.
         measures: Names of kinds; None for all.
         count: Most questions of each kind.
         seed: Seed of everything random.
@@ -65,7 +78,8 @@ def generate(
         folder: Folder of the trained embeddings; None is among the user's caches.
 
     Raises:
-        DataError: If there is no such kind, `count` is below 1, or no item has what `Settings.having` names.
+        DataError: If there is no such kind, `count` is below 1, or no item has what
+            `Settings.having` names.
         CacheError: If the embeddings cannot be stored.
         RecommenderError: If training them diverges.
     """
@@ -104,7 +118,9 @@ def _kinds(measures: Collection[str] | None) -> list[Kind]:
     """The kinds of those names, in the order of `KINDS`; None names all."""
     names = set(KINDS) if measures is None else set(measures)
     for name in sorted(names - set(KINDS)):
-        raise DataError(f"no kind of question is called {name!r}; choose from {list(KINDS)!r}")
+        raise DataError(
+            f"no kind of question is called {name!r}; choose from {list(KINDS)!r}",
+        )
     return [kind for name, kind in KINDS.items() if name in names]
 
 
@@ -116,21 +132,33 @@ def _why_none(kind: Kind, settings: Settings) -> str:
 
 
 def having(dataset: Dataset, settings: Settings) -> Dataset:
-    """The part of the data whose items have all attributes that the settings name; `DataError` if none has."""
+    """The part of the data whose items have all attributes that the settings name;
+    `DataError` if none has.
+    """
     names = settings.having.split(",") if settings.having else []
-    items = {key: x for key, x in dataset.items.items() if all(map(x.attributes.get, names))}
+    items = {
+        key: x for key, x in dataset.items.items() if all(map(x.attributes.get, names))
+    }
     if not items:
-        known = ", ".join(sorted({name for x in dataset.items.values() for name in x.attributes}))
+        known = ", ".join(
+            sorted({name for x in dataset.items.values() for name in x.attributes}),
+        )
         raise DataError(
-            f"having={settings.having!r}: no item of {dataset.name} has all; some have {known}"
+            f"having={settings.having!r}: no item of {dataset.name} has all; some have {known}",
         )
     kept = dataset.interactions["item"].isin(items)
-    part = dataset.replace(interactions=dataset.interactions[kept], items=items, as_is=False)
+    part = dataset.replace(
+        interactions=dataset.interactions[kept],
+        items=items,
+        as_is=False,
+    )
     return part if names else dataset
 
 
 def domain_of(dataset: Dataset) -> str:
-    """The word for a dataset's items in prompts: its own, that of its format, or derived from attributes."""
+    """The word for a dataset's items in prompts: its own, that of its format, or
+    derived from attributes.
+    """
     if dataset.thing:
         return dataset.thing
     for measure in (*MEASURES, *LASTFM):
@@ -182,7 +210,9 @@ class _Source:
         )
 
     def drafts(self, kind: Kind) -> Iterator[Draft]:
-        """Drafts of one kind, as many as there are; `LackingError`, at once or later, if the data lack something."""
+        """Drafts of one kind, as many as there are; `LackingError`, at once or later,
+        if the data lack something.
+        """
         rng = generator("lrworld", kind.name, self.seed)
         given = self.histories, kind, self.settings
         match kind.name:
@@ -198,7 +228,7 @@ class _Source:
                 except ImportError as error:
                     raise LackingError(
                         f"embeddings are trained with PyTorch, which cannot be imported ({error}); "
-                        f"pip install 'pytest-recsys-mt[train]'"
+                        f"pip install 'pytest-recsys-mt[train]'",
                     ) from error
                 ask = getattr(matching, kind.name)
                 drafts: Iterator[Draft] = ask(*given, self.count, rng, self.embeddings)

@@ -16,22 +16,41 @@ class Settings:
     antecedent: int = (
         1  # most items that a rule starts from; the paper shows sets, and gives no size
     )
-    similarity: float = 0.01  # least cosine of the right option to the target, from memory
+    similarity: float = (
+        0.01  # least cosine of the right option to the target, from memory
+    )
     clusters: int = 10  # of k-means over the embeddings
     history: int = 5  # latest items that a history shows, as in the examples
     least: int = 5  # interactions of a user or an item in a question, as in a 5-core
-    having: str = ""  # attributes, with commas between them; items without one leave the data
+    having: str = (
+        ""  # attributes, with commas between them; items without one leave the data
+    )
     steps: int = 600  # approximately, in training the matrix factorisation
     users: int = 20_000  # from whom it learns at most, drawn uniformly
-    wrong: Literal["uniform", "popular"] = "uniform"  # popular: as often more popular as less
+    wrong: Literal["uniform", "popular"] = (
+        "uniform"  # popular: as often more popular as less
+    )
 
     def __post_init__(self) -> None:
-        shares = {name: getattr(self, name) for name in ("support", "confidence", "similarity")}
+        shares = {
+            name: getattr(self, name)
+            for name in ("support", "confidence", "similarity")
+        }
         specs.check(
             "questions",
-            *((name, x, 0 < x <= 1, "above 0 and at most 1") for name, x in shares.items()),
+            *(
+                (name, x, 0 < x <= 1, "above 0 and at most 1")
+                for name, x in shares.items()
+            ),
             *specs.at_least(
-                1, self, "antecedent", "clusters", "history", "least", "steps", "users"
+                1,
+                self,
+                "antecedent",
+                "clusters",
+                "history",
+                "least",
+                "steps",
+                "users",
             ),
         )
 
@@ -40,7 +59,8 @@ class Settings:
         """The settings that texts name, each ``name=value``, the others as by default.
 
         Raises:
-            RecommenderError: If there is no such setting, it is given twice, or it has no such value.
+            RecommenderError: If there is no such setting, it is given twice, or it has
+                no such value.
         """
         spec = "questions?" + "&".join(texts)
         made: Settings = specs.build(cls, specs.split(spec)[1], spec)
@@ -48,6 +68,10 @@ class Settings:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """What differs from the defaults, each ``name=value``, in the order of the attributes."""
+        """What differs from the defaults, each
+        ``name=value``, in the order of the attributes.
+        """
         values = ((each, getattr(self, each.name)) for each in fields(self))
-        return tuple(f"{each.name}={value}" for each, value in values if value != each.default)
+        return tuple(
+            f"{each.name}={value}" for each, value in values if value != each.default
+        )

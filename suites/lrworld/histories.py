@@ -30,7 +30,9 @@ SEPARATOR = "; "
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """Every user's items, oldest first: users in rows, items in columns, one for all items of one label."""
+    """Every user's items, oldest first: users in rows, items in
+    columns, one for all items of one label.
+    """
 
     items: tuple[Item, ...]  # by column; of one label the most popular one
     columns: Ints  # of all interactions, shape (n,), by user, then by time
@@ -40,9 +42,13 @@ class Histories:
 
     @classmethod
     def of(cls, dataset: Dataset, least: int) -> Histories:
-        """The histories of a dataset; of a user's interactions with items of one label the latest counts."""
+        """The histories of a dataset; of a user's interactions
+        with items of one label the latest counts.
+        """
         groups = _by_label(dataset)
-        place = {item.id: column for column, group in enumerate(groups) for item in group}
+        place = {
+            item.id: column for column, group in enumerate(groups) for item in group
+        }
         frame = dataset.interactions
         # The rows are sorted by user: a user's first row is where the name changes.
         users = pd.factorize(frame["user"])[0]
@@ -93,7 +99,10 @@ class Histories:
     @cached_property
     def named(self) -> Mask:
         """Items that a reader can identify, shape (items,): those with a title."""
-        return np.array([bool(item.title.strip()) for item in self.items], dtype=np.bool_)
+        return np.array(
+            [bool(item.title.strip()) for item in self.items],
+            dtype=np.bool_,
+        )
 
     @cached_property
     def asked_items(self) -> Mask:
@@ -123,7 +132,9 @@ class Histories:
 
     def user_texts(self, user: int, length: int, without: int = -1) -> tuple[str, ...]:
         """The texts of a user: those of the latest items, see `latest`."""
-        return tuple(self.item_text(column) for column in self.latest(user, length, without))
+        return tuple(
+            self.item_text(column) for column in self.latest(user, length, without)
+        )
 
     def user_text(self, user: int, length: int, without: int = -1) -> str:
         """These texts as one option."""
@@ -138,7 +149,8 @@ def _by_label(dataset: Dataset) -> list[tuple[Item, ...]]:
         groups.setdefault(label, []).append(item)
     popularity = dataset.popularity
     sorted_groups = [
-        tuple(sorted(group, key=lambda item: -popularity[item.id])) for group in groups.values()
+        tuple(sorted(group, key=lambda item: -popularity[item.id]))
+        for group in groups.values()
     ]
     return sorted(sorted_groups, key=lambda group: group[0].id)
 
@@ -162,10 +174,16 @@ def text_of(item: Item) -> str:
 
 
 def names_of(value: Any) -> tuple[str, ...]:
-    """An attribute as a tuple of texts: of one text, several, an object, or a missing one."""
+    """An attribute as a tuple of texts: of one text,
+    several, an object, or a missing one.
+    """
     if value is None:
         return ()
     if isinstance(value, Mapping):
         return (json.dumps(value, ensure_ascii=False, default=list),) if value else ()
-    several = value if isinstance(value, Collection) and not isinstance(value, str) else (value,)
+    several = (
+        value
+        if isinstance(value, Collection) and not isinstance(value, str)
+        else (value,)
+    )
     return tuple(text for one in several if (text := str(one).strip()))

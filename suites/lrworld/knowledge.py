@@ -1,4 +1,6 @@
-"""Questions on a user's next item, and on facts about it: persons, content and categories."""
+"""Questions on a user's next item, and on facts about
+it: persons, content and categories.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ LEADS = 5
 """Most names of a cast in an option."""
 
 ITSELF = ("next_item", "logline", "image")
-"""Kinds whose options stand for items; another item that the user has is not a wrong option."""
+"""Kinds whose options stand for items; another item that
+the user has is not a wrong option.
+"""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """The fact about one item that a kind of question asks for: the names in an option, empty if unknown.
+    """The fact about one item that a kind of question asks for: the names in an option,
+    empty if unknown.
 
-    Everything `true` of the item, or of another of its label, is in the form of `same`: an option with any of it is right.
+    Everything `true` of the item, or of another of its label, is in the form of `same`:
+    an option with any of it is right.
     """
 
     names: tuple[str, ...]
@@ -42,11 +48,14 @@ class Fact:
 
     def contradicts(self, other: Fact) -> bool:
         """Whether nothing in this option is true of the other's item."""
-        return bool(self.names) and not any(form(name) in other.true for name in self.names)
+        return bool(self.names) and not any(
+            form(name) in other.true for name in self.names
+        )
 
 
 def fact(item: Item, kind: Kind, namesakes: Sequence[Item] = ()) -> Fact:
-    """The fact about `item` that `kind` asks for; `namesakes` are other items of its label.
+    """The fact about `item` that `kind` asks for; `namesakes` are other items of its
+    label.
 
     Every category on a path, from root to leaf, is true of the item.
     """
@@ -68,12 +77,15 @@ def fact(item: Item, kind: Kind, namesakes: Sequence[Item] = ()) -> Fact:
 
 
 def knowledge_questions(
-    histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> Iterator[Draft]:
     """Questions about a fact of a user's next item, or about the item itself.
 
-    Wrong options are drawn among the distinct values, none true of the item; if they stand for
-    items, the user has none of them.
+    Wrong options are drawn among the distinct values, none true of the item; if they
+    stand for items, the user has none of them.
     """
     facts = tuple(
         fact(item, kind, histories.namesakes.get(column, ()))
@@ -81,7 +93,10 @@ def knowledge_questions(
     )
     shown = histories.named.copy()
     if kind.shows != "label":
-        shown &= np.array([bool(_text(item, kind)) for item in histories.items], dtype=np.bool_)
+        shown &= np.array(
+            [bool(_text(item, kind)) for item in histories.items],
+            dtype=np.bool_,
+        )
     known = np.array([bool(fact.names) for fact in facts], dtype=np.bool_)
     if not kind.needs:
         known &= histories.named
@@ -89,23 +104,41 @@ def knowledge_questions(
     values = np.array(sorted(columns[0] for columns in alike.values()), dtype=np.int64)
     if len(values) < kind.options:
         raise LackingError(_lacks(histories, kind, len(values)))
-    popularity = _popularities(histories, alike) if settings.wrong == "popular" else None
-    for user, target, history in windows(histories, known, shown, settings.history, rng):
+    popularity = (
+        _popularities(histories, alike) if settings.wrong == "popular" else None
+    )
+    for user, target, history in windows(
+        histories,
+        known,
+        shown,
+        settings.history,
+        rng,
+    ):
         pool, own = values, ()
         if kind.name in ITSELF:
             others, open_ = histories.of_user(user), known.copy()
             open_[others] = False
             pool = np.flatnonzero(open_)
-            # Products share pictures, so another item may have the text of one that the user has, or
-            # of a namesake of one, which the user may have meant.
-            own = tuple(one for column in others[others != target] for one in facts[column].true)
+            # Products share pictures, so another item may have the text of one that the
+            # user has, or of a namesake of one, which the user may have meant.
+            own = tuple(
+                one for column in others[others != target] for one in facts[column].true
+            )
 
         def text(column: int, right: int = target) -> str:
             one = facts[column]
             return one.text if column == right or one.contradicts(facts[right]) else ""
 
         matched = None if popularity is None else popularity(user)
-        offer = choose(rng, kind.options, target, pool, text, taken=own, matched=matched)
+        offer = choose(
+            rng,
+            kind.options,
+            target,
+            pool,
+            text,
+            taken=own,
+            matched=matched,
+        )
         if offer is None:
             continue
         options, rows = offer
@@ -114,7 +147,9 @@ def knowledge_questions(
         draft: Draft = {
             **options,
             "behind": Behind(history, behind, user),
-            "shown": {"history": tuple(_text(histories.items[at], kind) for at in history)},
+            "shown": {
+                "history": tuple(_text(histories.items[at], kind) for at in history),
+            },
             "popularity": float(histories.popularity[target]),
             "evidence": {"item": item.id, "label": item.label},
         }
@@ -124,7 +159,10 @@ def knowledge_questions(
         yield draft
 
 
-def _popularities(histories: Histories, alike: Mapping[str, Ints]) -> Callable[[int], Ints]:
+def _popularities(
+    histories: Histories,
+    alike: Mapping[str, Ints],
+) -> Callable[[int], Ints]:
     values = np.full(len(histories.items), len(alike))
     for number, columns in enumerate(alike.values()):
         values[columns] = number
@@ -139,11 +177,17 @@ def _popularities(histories: Histories, alike: Mapping[str, Ints]) -> Callable[[
 
 
 def windows(
-    histories: Histories, targets: Mask, shown: Mask, length: int, rng: np.random.Generator
+    histories: Histories,
+    targets: Mask,
+    shown: Mask,
+    length: int,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[int, int, Ints]]:
-    """Each user with the latest item and the earlier ones, oldest first, then with the second latest, and so on.
+    """Each user with the latest item and the earlier ones, oldest first, then with the
+    second latest, and so on.
 
-    Only items in `targets`, shape (items,), are the next one, only `shown` ones stand in a history.
+    Only items in `targets`, shape (items,), are the next one, only `shown` ones stand
+    in a history.
     """
     before = np.concatenate([[0], np.cumsum(shown[histories.columns])])
     users = rng.permutation(histories.users)
@@ -185,5 +229,7 @@ def _lacks(histories: Histories, kind: Kind, values: int) -> str:
         )
     if kind.name == "image":
         pictures = sum("image" in item.attributes for item in histories.items)
-        reason += f"; a multimodal model describes pictures, and {pictures} items have one"
+        reason += (
+            f"; a multimodal model describes pictures, and {pictures} items have one"
+        )
     return reason

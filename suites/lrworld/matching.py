@@ -1,6 +1,7 @@
 """Questions on matches among the embeddings of a neural matrix factorisation.
 
-Targets are prototypes: those nearest to the centroids of k-means (the paper, section 3).
+Targets are prototypes: those nearest to the centroids of k-means (the paper, section
+3).
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,13 @@ from pytest_recsys_mt.suites.lrworld.generator_settings import Settings
 from pytest_recsys_mt.suites.lrworld.histories import Histories
 from pytest_recsys_mt.suites.lrworld.neural import Embeddings, cosines, prototypes
 from pytest_recsys_mt.suites.lrworld.question import Kind
-from pytest_recsys_mt.suites.lrworld.taste import TRIED, Ranked, ask, behind_items, behind_users
+from pytest_recsys_mt.suites.lrworld.taste import (
+    TRIED,
+    Ranked,
+    ask,
+    behind_items,
+    behind_users,
+)
 from pytest_recsys_mt.suites.lrworld.wrong_options import Draft, matched_of
 
 LEAST = -1.0
@@ -27,19 +34,42 @@ def item_to_users(
     rng: np.random.Generator,
     embeddings: Embeddings,
 ) -> Iterator[Draft]:
-    """Which user's embedding is nearest to that of an item near a centroid; no history shows the item."""
+    """Which user's embedding is nearest to that of an item near
+    a centroid; no history shows the item.
+    """
     items = np.flatnonzero(histories.asked_items)
     asked = np.flatnonzero(histories.asked_users[embeddings.people])
     if not (len(items) and len(asked)):
         return
     users, people = embeddings.users[asked], embeddings.people[asked]
     matched = matched_of(settings, histories.lengths)
-    for item in prototypes(embeddings.items, items, settings.clusters, TRIED * count, rng).tolist():
+    for item in prototypes(
+        embeddings.items,
+        items,
+        settings.clusters,
+        TRIED * count,
+        rng,
+    ).tolist():
         ranked = Ranked(item, people, cosines(embeddings.items[[item]], users)[0])
         text = partial(histories.user_text, length=settings.history, without=item)
         shown = {"target": histories.item_text(item)}
-        behind = partial(behind_users, histories, settings.history, np.array([item]), without=item)
-        yield from ask(ranked, kind, LEAST, rng, shown, text, behind=behind, matched=matched)
+        behind = partial(
+            behind_users,
+            histories,
+            settings.history,
+            np.array([item]),
+            without=item,
+        )
+        yield from ask(
+            ranked,
+            kind,
+            LEAST,
+            rng,
+            shown,
+            text,
+            behind=behind,
+            matched=matched,
+        )
 
 
 def user_to_items(
@@ -56,7 +86,13 @@ def user_to_items(
         return
     text, popularity = histories.item_text, histories.popularity
     matched = matched_of(settings, popularity)
-    for row in prototypes(embeddings.users, asked, settings.clusters, TRIED * count, rng).tolist():
+    for row in prototypes(
+        embeddings.users,
+        asked,
+        settings.clusters,
+        TRIED * count,
+        rng,
+    ).tolist():
         user = int(embeddings.people[row])
         pool = histories.asked_items.copy()
         pool[histories.of_user(user)] = False

@@ -13,8 +13,9 @@ from pytest_recsys_mt.llm.reading.spelling import unaccented
 from pytest_recsys_mt.llm.reading.wording import patterns, word_set
 
 MARK, TITLE, SHORT, BOTH = "\ue000", "\ue100", "\ue200", "\ue300"
-"""First characters for: a mark, the text of an option, a title without its facts, a mark and its text.
-The place of the option is added."""
+"""First characters for: a mark, the text of an option, a title without its facts, a
+mark and its text. The place of the option is added.
+"""
 
 UNCLEAR = "\ue400"
 """A mark that stands with the text of another option."""
@@ -22,7 +23,9 @@ UNCLEAR = "\ue400"
 MENTION = "[\ue000-\ue4ff]"
 
 _FILM = re.compile(r"(?P<dated>(?P<title>[^;]+?) \(\d{4}\))(?:, [^;]*)?")
-_ARTICLES = word_set("the a an la le les l' il lo el los las der die das den o a os as het de")
+_ARTICLES = word_set(
+    "the a an la le les l' il lo el los las der die das den o a os as het de",
+)
 _ARTICLE = re.compile(r"(.+), (The|A|An|La|Le|Les|Das|Der|Die|El|Il)")
 _ALONE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _LETTER = rf"[^\W_{_ALONE}]"
@@ -32,14 +35,18 @@ _PLAIN = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"(?:[^\w\n]|_)+")
 _ANDS = word_set("and und et e y и و")
 _APOSTROPHES = ("'", "’")
-_AFTER_A = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)["after_a"]
+_AFTER_A = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)[
+    "after_a"
+]
 _WRAP = r"[\s).:\]}>\"'*_`#/|=–—-]"
 _LOWER = re.compile(
     r"(?:^|\b(?:answer|option|choice|letter|antwort|réponse|respuesta|resposta|risposta)\b)"
     r"[\s:=\"'(\[*_`]{0,9}(?:is\b)?[\s:=\"'(\[*_`]{0,9}([a-z])(?=[\s)\]\"'*_`.]{0,9}$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_AFTER_SHORT = re.compile(r"[\s\"'»”*_`)\]}」』】]*(?:$|[.,!?;。！？،।]|[–—-]\s|[^\W\dA-Z_]|\n)")
+_AFTER_SHORT = re.compile(
+    r"[\s\"'»”*_`)\]}」』】]*(?:$|[.,!?;。！？،।]|[–—-]\s|[^\W\dA-Z_]|\n)",
+)
 _NAMED_BEFORE = re.compile(r"(?:^|\s)(?:[A-Z]\w*['’]?s?|\d+|&)[ ]$")
 
 
@@ -77,13 +84,18 @@ def clashes(marks: Sequence[str], options: Sequence[str]) -> set[str]:
 
 
 class Mentions:
-    """The options of a question, in compatible characters (NFKC), with their marks, none if names are asked for.
+    """The options of a question, in compatible characters (NFKC), with their marks,
+    none if names are asked for.
 
-    Words in `starts`, in lower case, may stand in capitals before a title without belonging to it.
+    Words in `starts`, in lower case, may stand in capitals before a title without
+    belonging to it.
     """
 
     def __init__(
-        self, marks: Sequence[str], options: Sequence[str], starts: frozenset[str]
+        self,
+        marks: Sequence[str],
+        options: Sequence[str],
+        starts: frozenset[str],
     ) -> None:
         self._starts = starts
         clash = clashes(marks, options)
@@ -95,10 +107,12 @@ class Mentions:
         self._by_word: dict[str, list[str]] = {}
         for form in sorted(self._forms, key=len, reverse=True):
             self._by_word.setdefault(next(_WORD.finditer(form))[0], []).append(form)
-        listed = "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
+        listed = (
+            "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
+        )
         self._mark = re.compile(
             rf"(?<!{_LETTER})(?<!\d[.,:/-])(?<![+$€£-])(?<![^\W_]['&./-])({listed})"
-            rf"(?!{_LETTER}|[%‰°]|['&+]\w|[.,:/-]\d|[./-]\w)"
+            rf"(?!{_LETTER}|[%‰°]|['&+]\w|[.,:/-]\d|[./-]\w)",
         )
 
     def whole(self, text: str) -> str | None:
@@ -117,11 +131,17 @@ class Mentions:
         joined = rf"([{MARK}-\ue0ff])({_WRAP}*)([{TITLE}-\ue2ff])"
         text = re.sub(joined, lambda found: _both(found[1], found[3]), text)
         behind = rf"([{TITLE}-\ue2ff])\s*[(\[]\s*(?:option|choice)?\s*([{MARK}-\ue0ff])\s*[)\]]"
-        return re.sub(behind, lambda found: _both(found[2], found[1]), text, flags=re.IGNORECASE)
+        return re.sub(
+            behind,
+            lambda found: _both(found[2], found[1]),
+            text,
+            flags=re.IGNORECASE,
+        )
 
     def _with_titles(self, text: str) -> Iterator[str]:
         words = [
-            (found.start(), found.end(), found[0].casefold()) for found in _WORD.finditer(text)
+            (found.start(), found.end(), found[0].casefold())
+            for found in _WORD.finditer(text)
         ]
         done = at = 0
         while at < len(words):
@@ -155,7 +175,8 @@ class Mentions:
             if named and named[0].strip().casefold() not in self._starts - _ARTICLES:
                 return written
         if kind == SHORT and (
-            not _AFTER_SHORT.match(whole, end) or (single and written not in (text, text.upper()))
+            not _AFTER_SHORT.match(whole, end)
+            or (single and written not in (text, text.upper()))
         ):
             return written
         return chr(ord(kind) + place)
@@ -176,23 +197,37 @@ def _both(mark: str, title: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def _parts(form: str) -> list[Part]:
     return [
-        (found[0], at > 0) for word in form.split() for at, found in enumerate(_WORD.finditer(word))
+        (found[0], at > 0)
+        for word in form.split()
+        for at, found in enumerate(_WORD.finditer(word))
     ]
 
 
 def _last_of(
-    text: str, words: Sequence[tuple[int, int, str]], at: int, parts: Sequence[Part]
+    text: str,
+    words: Sequence[tuple[int, int, str]],
+    at: int,
+    parts: Sequence[Part],
 ) -> int | None:
-    """Where the last word of a form stands that begins with a word; None if it does not stand there. Between its words
-    may be any punctuation, and "and" for a comma. No word goes on before or after it.
+    """Where the last word of a form stands that begins with a word; None if it does not
+    stand there. Between its words may be any punctuation, and "and" for a comma. No
+    word goes on before or after it.
     """
     start = words[at][0]
-    if text[start - 1 : start] in _APOSTROPHES and text[max(0, start - 2) : start - 1].isalnum():
+    if (
+        text[start - 1 : start] in _APOSTROPHES
+        and text[max(0, start - 2) : start - 1].isalnum()
+    ):
         return None
     for place, (word, joined) in enumerate(parts):
         if place:
             begun, at = words[at][1], at + 1
-            if at + 1 < len(words) and words[at][2] in _ANDS and word not in _ANDS and not joined:
+            if (
+                at + 1 < len(words)
+                and words[at][2] in _ANDS
+                and word not in _ANDS
+                and not joined
+            ):
                 if not _GAP.fullmatch(text, begun, words[at][0]):
                     return None
                 begun, at = words[at][1], at + 1
@@ -212,7 +247,9 @@ def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str,
     found: list[tuple[str, tuple[int, str, str]]] = []
     for place, option in enumerate(options):
         for kind, text in _texts(option):
-            found += [(plain(each), (place, kind, text)) for each in {text, unaccented(text)}]
+            found += [
+                (plain(each), (place, kind, text)) for each in {text, unaccented(text)}
+            ]
     places = Counter(form for form, _ in {(form, each[0]) for form, each in found})
     kept: dict[str, tuple[int, str, str]] = {}
     for form, each in found:

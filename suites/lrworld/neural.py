@@ -1,7 +1,9 @@
-"""Neural matrix factorisation: embeddings of users and items, and the prototypes among them.
+"""Neural matrix factorisation: embeddings of users and items, and the prototypes among
+them.
 
-The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative filtering" (WWW
-2017), section 3.4, trained as there with binary cross entropy against drawn negatives.
+The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative
+filtering" (WWW 2017), section 3.4, trained as there with binary cross entropy against
+drawn negatives.
 """
 
 import math
@@ -62,9 +64,15 @@ class Embeddings:
 
 
 def learn(
-    histories: Histories, factors: Factors, seed: int, digest: str, folder: Path
+    histories: Histories,
+    factors: Factors,
+    seed: int,
+    digest: str,
+    folder: Path,
 ) -> Embeddings:
-    """Train the factorisation, or load it from `folder`, where it is known by the `digest` of its data."""
+    """Train the factorisation, or load it from `folder`, where
+    it is known by the `digest` of its data.
+    """
     rng = np.random.default_rng([seed % 2**64, 2])
     people = np.arange(histories.users)
     if len(people) > factors.users:
@@ -81,7 +89,12 @@ def learn(
     )
     with torch.random.fork_rng([]), threads(1):
         torch.manual_seed(seed % 2**64)
-        network = _NeuMF(len(people), len(histories.items), factors.dim, factors.negatives)
+        network = _NeuMF(
+            len(people),
+            len(histories.items),
+            factors.dim,
+            factors.negatives,
+        )
         identity = {
             "network": f"{_NeuMF.__module__}:{_NeuMF.__qualname__}",
             "factors": asdict(factors),
@@ -90,20 +103,36 @@ def learn(
             "seed": seed,
             "torch": torch.__version__,
         }
-        obtain(folder, identity, network, lambda: train(network, training, settings, seed))
+        obtain(
+            folder,
+            identity,
+            network,
+            lambda: train(network, training, settings, seed),
+        )
     return Embeddings(people, *map(_unit, network.vectors()))
 
 
 def prototypes(
-    vectors: Floats, allowed: Ints, clusters: int, count: int, rng: np.random.Generator
+    vectors: Floats,
+    allowed: Ints,
+    clusters: int,
+    count: int,
+    rng: np.random.Generator,
 ) -> Ints:
-    """The `allowed` rows nearest to the centroids of their k-means: the nearest of all clusters, then the second."""
+    """The `allowed` rows nearest to the centroids of their k-means: the nearest of all
+    clusters, then the second.
+    """
     points = vectors[allowed]
     clusters = min(clusters, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         # A cluster that loses its last point keeps its centroid and gets no prototype.
         warnings.filterwarnings("ignore", "One of the clusters is empty", UserWarning)
-        centroids, labels = kmeans2(points, min(clusters, len(points)), minit="++", rng=rng)
+        centroids, labels = kmeans2(
+            points,
+            min(clusters, len(points)),
+            minit="++",
+            rng=rng,
+        )
     distances = np.linalg.norm(points - centroids[labels], axis=1)
     rank = pd.Series(distances).groupby(labels).rank("first")
     return allowed[np.lexsort((labels, rank))[:count]]
@@ -120,13 +149,22 @@ class _NeuMF(Network):
         self.user_tower = embedding(users, TOWER)
         self.item_tower = embedding(items, TOWER)
         self.perceptron = nn.Sequential(
-            nn.Linear(2 * TOWER, TOWER), nn.ReLU(), nn.Linear(TOWER, TOWER // 2), nn.ReLU()
+            nn.Linear(2 * TOWER, TOWER),
+            nn.ReLU(),
+            nn.Linear(TOWER, TOWER // 2),
+            nn.ReLU(),
         )
         self.output = nn.Linear(dim + TOWER // 2, 1)
-        # The share of positives; otherwise all vectors learn it as one common direction.
+        # The share of positives; otherwise all vectors learn it as one common
+        # direction.
         nn.init.constant_(self.output.bias, -math.log(negatives))
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         for rows in shuffled(len(training), size, rng):
             users = training.owners[rows]
             negatives = training.negatives(users, self.negatives, rng)
@@ -143,18 +181,23 @@ class _NeuMF(Network):
     def pairs(self, users: Tensor, items: Tensor) -> Tensor:
         """Logits of pairs, in the shape of both arguments."""
         product = embed(users, self.users) * embed(items, self.items)
-        tower = torch.cat([embed(users, self.user_tower), embed(items, self.item_tower)], -1)
+        tower = torch.cat(
+            [embed(users, self.user_tower), embed(items, self.item_tower)],
+            -1,
+        )
         logits: Tensor = self.output(torch.cat([product, self.perceptron(tower)], -1))
         return logits.squeeze(-1)
 
     def score(self, columns: Tensor) -> Tensor:
         raise RecommenderError(
-            "NeuMF scores the users it was trained with, not histories; train it with patience=0"
+            "NeuMF scores the users it was trained with, not histories; train it with patience=0",
         )
 
     @torch.no_grad()
     def vectors(self) -> tuple[Floats, Floats]:
-        """Vectors of users and of items whose product is the factorisation's part of the logit, with its weights."""
+        """Vectors of users and of items whose product is the factorisation's part of
+        the logit, with its weights.
+        """
         weights = self.output.weight[0, : self.users.shape[1]].double()
         users = self.users.double() * weights.abs().sqrt()
         items = self.items.double() * weights.abs().sqrt() * weights.sign()
@@ -162,17 +205,24 @@ class _NeuMF(Network):
 
 
 def cosines(vectors: Floats, others: Floats) -> Floats:
-    """Cosines of unit vectors, shape (len(vectors), len(others)), rounded to `DECIMALS`."""
+    """Cosines of unit vectors, shape (len(vectors),
+    len(others)), rounded to `DECIMALS`.
+    """
     return np.round(vectors @ others.T, DECIMALS)
 
 
 def _unit(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit: Floats = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=1, keepdims=True),
+        1e-12,
+    )
     return unit
 
 
 def _training(histories: Histories, people: Ints) -> Training:
     lengths = histories.lengths[people]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(starts[-1])
+    rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(
+        starts[-1],
+    )
     return Training(histories.items, histories.columns[rows], starts)

@@ -1,4 +1,6 @@
-"""The options of LRWorld: its questions come from a file, or are made as a setting says."""
+"""The options of LRWorld: its questions come from a
+file, or are made as a setting says.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ OPTIONS = (
         repeatable=True,
         make=_changed,
         without={
-            "questions": "says how questions are made, and --recsys-questions asks those that are made; leave one of them out"
+            "questions": "says how questions are made, and --recsys-questions asks those that are made; leave one of them out",
         },
     ),
 )

@@ -1,8 +1,9 @@
 """The questions of the benchmark, the needs of each kind, and their files.
 
-Kinds and measures are those of "The Mental World of Large Language Models in Recommendation: A Benchmark on
-Association, Personalization, and Knowledgeability" (Hu, table 1 and figure 4): 31 measures, each a kind of question on
-one of three datasets; and the two kinds of its tables 7 and 8 on Last.fm.
+Kinds and measures are those of "The Mental World of Large Language Models in
+Recommendation: A Benchmark on Association, Personalization, and Knowledgeability" (Hu,
+table 1 and figure 4): 31 measures, each a kind of question on one of three datasets;
+and the two kinds of its tables 7 and 8 on Last.fm.
 """
 
 import dataclasses
@@ -17,7 +18,13 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.safety.errors import DataError
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, written_or
+from pytest_recsys_mt.safety.files import (
+    MOST_DATA,
+    content_of,
+    failing_as,
+    look_alike,
+    written_or,
+)
 from pytest_recsys_mt.suites.lrworld.same import form
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
@@ -30,9 +37,10 @@ SCHEMA: Final = "lrworld-questions/1"
 class Question:
     """One question of the benchmark.
 
-    A prompt shows ``target``, a text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest
-    first. The evidence says to a reader why the answer is right: the score of the right option and the greatest of a
-    wrong one, or the item behind the right option. Both are plain JSON, whose lists become tuples.
+    A prompt shows ``target``, a text, or for ``rules`` the texts of the antecedent; or
+    ``history``, texts, oldest first. The evidence says to a reader why the answer is
+    right: the score of the right option and the greatest of a wrong one, or the item
+    behind the right option. Both are plain JSON, whose lists become tuples.
 
     Raises:
         DataError: If the answer is not one of the options, or two options are alike.
@@ -46,8 +54,13 @@ class Question:
     shown: Mapping[str, Any] = field(hash=False)
     options: tuple[str, ...]  # no two alike
     answer: int  # place of the right option, from 0
-    images: tuple[str, ...] = ()  # the picture of the latest item of the history: paths, data URLs
-    popularity: float | None = None  # interactions of the item behind it; None for a user
+    images: tuple[
+        str,
+        ...,
+    ] = ()  # the picture of the latest item of the history: paths, data URLs
+    popularity: float | None = (
+        None  # interactions of the item behind it; None for a user
+    )
     evidence: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -56,12 +69,12 @@ class Question:
         if not 0 <= self.answer < len(self.options):
             raise DataError(
                 f"question {self.id!r}: answer {self.answer!r} is not a place among its "
-                f"{len(self.options)} options; places count from 0"
+                f"{len(self.options)} options; places count from 0",
             )
         if len(set(self.options)) < len(self.options):
             raise DataError(
                 f"question {self.id!r} has two equal options, so that no answer is right: "
-                f"{self.options!r}"
+                f"{self.options!r}",
             )
 
     @property
@@ -71,13 +84,17 @@ class Question:
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """What it shows as an example, in the form of `same`: items, whole histories, and its right answer."""
+        """What it shows as an example, in the form of `same`:
+        items, whole histories, and its right answer.
+        """
         target = self.shown.get("target", ())
         items = (
             *self.shown.get("history", ()),
             *((target,) if isinstance(target, str) else target),
         )
-        return frozenset(form(str(text)) for text in (*items, " ".join(items), self.right))
+        return frozenset(
+            form(str(text)) for text in (*items, " ".join(items), self.right)
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,9 @@ class Kind:
 
 @dataclass(frozen=True)
 class Measure:
-    """One of the 31 measures, or of the two on Last.fm: a kind of question on a dataset."""
+    """One of the 31 measures, or of the two on Last.fm:
+    a kind of question on a dataset.
+    """
 
     dataset: str
     domain: str  # the word for its items
@@ -131,8 +150,16 @@ def _kinds() -> dict[str, Kind]:
         ("rules", "association", "association rules mining"),
         ("similar_items", "personalization", "memory-based item-item similarity"),
         ("similar_users", "personalization", "memory-based user-user similarity"),
-        ("item_to_users", "personalization", "neural item embedding retrieving its matched users"),
-        ("user_to_items", "personalization", "neural user embedding retrieving her matched items"),
+        (
+            "item_to_users",
+            "personalization",
+            "neural item embedding retrieving its matched users",
+        ),
+        (
+            "user_to_items",
+            "personalization",
+            "neural user embedding retrieving her matched items",
+        ),
     )
     known = (
         ("cast", "<entity, relation, entity>", "cast"),
@@ -157,15 +184,22 @@ def _kinds() -> dict[str, Kind]:
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(_kinds())
 """The kinds of question by name.
 
-Attributes of items that they read: ``cast``, ``directors`` and ``genres`` (names, a tuple),
-``brand`` and ``colour`` (a text, or a tuple of texts), ``categories`` (a path, the root first, the
-leaf last), ``logline`` (a sentence), ``image`` (a path or a data URL) and ``image_description`` (a
-multimodal model's description of the image; a product's own ``description`` is not read).
+Attributes of items that they read: ``cast``, ``directors`` and ``genres`` (names, a
+tuple), ``brand`` and ``colour`` (a text, or a tuple of texts), ``categories`` (a path,
+the root first, the leaf last), ``logline`` (a sentence), ``image`` (a path or a data
+URL) and ``image_description`` (a multimodal model's description of the image; a
+product's own ``description`` is not read).
 
 ``next_item`` has the 20 candidates of LLaRA's benchmark on Last.fm.
 """
 
-_SHARED: Final = ("rules", "similar_items", "similar_users", "item_to_users", "user_to_items")
+_SHARED: Final = (
+    "rules",
+    "similar_items",
+    "similar_users",
+    "item_to_users",
+    "user_to_items",
+)
 _FILMS: Final = ("cast", "director", "genre", "logline", "image")
 _PRODUCTS: Final = ("brand", "colour", "leaf", "intermediate", "root", "image")
 
@@ -193,16 +227,22 @@ def save(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write questions as lines of JSON, completely or not at all, in place of an existing file.
+    """Write questions as lines of JSON, completely or not at all, in place of an
+    existing file.
 
-    The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``,
-    plain JSON; each further line holds one question. Equal questions give equal files.
+    The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and
+    ``settings``, plain JSON; each further line holds one question. Equal questions give
+    equal files.
 
     Raises:
         DataError: If the file cannot be written.
     """
     lines = [_canonical(dataclasses.asdict(question)) for question in questions]
-    about: dict[str, Any] = {"schema": SCHEMA, "seed": seed, "settings": dict(settings or {})}
+    about: dict[str, Any] = {
+        "schema": SCHEMA,
+        "seed": seed,
+        "settings": dict(settings or {}),
+    }
     head = _canonical({**about, "digest": _digest(about, lines)})
     write_lines((head, *lines), path)
 
@@ -214,19 +254,23 @@ def write_lines(lines: Iterable[str], path: Path | str) -> None:
 
 
 def load(path: Path | str) -> tuple[Question, ...]:
-    """The questions of a file that `save` wrote; raises `DataError` if there is no such file, or it
-    has another format or was changed.
+    """The questions of a file that `save` wrote; raises `DataError` if there is no such
+    file, or it has another format or was changed.
     """
     return read_file(Path(path))[1]
 
 
 def header(path: Path | str) -> Mapping[str, Any]:
-    """The first line of a file that `save` wrote: schema, digest, seed and settings; raises as `load`."""
+    """The first line of a file that `save` wrote: schema,
+    digest, seed and settings; raises as `load`.
+    """
     return read_file(Path(path))[0]
 
 
 def digest_of(questions: Collection[Question]) -> str:
-    """SHA-256 of what is asked, in hexadecimal, without what explains it, such as the evidence."""
+    """SHA-256 of what is asked, in hexadecimal, without
+    what explains it, such as the evidence.
+    """
     asked = [
         [each.id, each.measure, each.domain, each.shown, each.options, each.answer]
         for each in questions
@@ -236,7 +280,9 @@ def digest_of(questions: Collection[Question]) -> str:
 
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     """The first line of a file that `save` wrote, and its questions; raises as `load`."""
-    remedy = f"{look_alike(path)}recsys-mt questions {shlex.quote(str(path))} writes one"
+    remedy = (
+        f"{look_alike(path)}recsys-mt questions {shlex.quote(str(path))} writes one"
+    )
     with failing_as(DataError, f"{str(path)!r} cannot be read", remedy):
         content = content_of(path, MOST_DATA)
     try:
@@ -246,12 +292,12 @@ def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}:1: not the first line of a file of questions ({error}); write one with "
-            f"recsys-mt questions"
+            f"recsys-mt questions",
         ) from error
     if schema != SCHEMA:
         raise DataError(
             f"{path}:1: schema {schema!r} is not {SCHEMA!r}; make the file anew "
-            f"with recsys-mt questions, or install the version that wrote it"
+            f"with recsys-mt questions, or install the version that wrote it",
         )
     if lines and not lines[-1]:
         del lines[-1]
@@ -259,14 +305,16 @@ def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     if found != digest:
         raise DataError(
             f"{path}: the questions have the SHA-256 {found}, but the first line says {digest!r}: "
-            f"the file was cut short or changed; generate it anew from the seed {about['seed']!r}"
+            f"the file was cut short or changed; generate it anew from the seed {about['seed']!r}",
         )
     questions = []
     for number, line in enumerate(lines, 2):
         try:
             fields = json.loads(line)
             if fields["scale"] not in get_args(ScaleName):
-                raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
+                raise DataError(
+                    f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}",
+                )
             for name in ("id", "measure", "domain", "factor"):
                 if not isinstance(fields[name], str):
                     raise DataError(f"{name} {fields[name]!r} is no text")

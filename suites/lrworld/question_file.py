@@ -1,4 +1,6 @@
-"""A file of questions that a run asks in place of making them: the same ones wherever it is asked."""
+"""A file of questions that a run asks in place of making
+them: the same ones wherever it is asked.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.safety.errors import DataError, NotApplicable
-from pytest_recsys_mt.suites.lrworld.question import LASTFM, MEASURES, Measure, Question, read_file
+from pytest_recsys_mt.suites.lrworld.question import (
+    LASTFM,
+    MEASURES,
+    Measure,
+    Question,
+    read_file,
+)
 
 
 def measures_of(family: str) -> tuple[Measure, ...]:
-    """The measures that can be asked about data of a family; all of them about data of none."""
+    """The measures that can be asked about data of a
+    family; all of them about data of none.
+    """
     return tuple(each for each in (*MEASURES, *LASTFM) if family in ("", each.dataset))
 
 
@@ -31,19 +41,25 @@ class QuestionFile:
 
     @classmethod
     def read(cls, path: Path | str) -> QuestionFile:
-        """The file at `path`; raises `DataError` if it cannot be read, was changed, has another
-        format, or has no question that a test asks.
+        """The file at `path`; raises `DataError` if it cannot be read, was changed, has
+        another format, or has no question that a test asks.
         """
         about, questions = read_file(Path(path))
         found = cls(about["digest"], Path(path), about, questions)
         if not questions:
-            raise DataError(f"{str(path)!r} has no question; make one with recsys-mt questions")
+            raise DataError(
+                f"{str(path)!r} has no question; make one with recsys-mt questions",
+            )
         never = sorted({each.measure for each in questions} - found._asked.keys())
         if never:
-            format_ = f"in the format of {found._family}" if found._family else "without a format"
+            format_ = (
+                f"in the format of {found._family}"
+                if found._family
+                else "without a format"
+            )
             raise DataError(
                 f"{str(path)!r} has questions of the kind {never[0]!r}, which no test asks about data "
-                f"{format_}; make the file anew with recsys-mt questions"
+                f"{format_}; make the file anew with recsys-mt questions",
             )
         return found
 
@@ -59,13 +75,17 @@ class QuestionFile:
 
     @property
     def mean_log_popularity(self) -> float | None:
-        """The mean logarithm of the interactions of an item of these data; None if unknown."""
+        """The mean logarithm of the interactions of an item
+        of these data; None if unknown.
+        """
         found = self._made.get("mean_log_popularity")
         return None if found is None else float(found)
 
     @property
     def recorded(self) -> dict[str, object]:
-        """What the record names of it: equal for equal questions, wherever the file lies."""
+        """What the record names of it: equal for equal
+        questions, wherever the file lies.
+        """
         return {
             "digest": self.digest,
             "dataset": self.dataset,
@@ -79,19 +99,24 @@ class QuestionFile:
         """The questions of a measure.
 
         Raises:
-            NotApplicable: If it has none; data without a format are asked once, as the first measure that fits.
+            NotApplicable: If it has none; data without a format are asked once, as the
+                first measure that fits.
         """
         if self._family not in ("", measure.dataset):
             raise NotApplicable(
                 f"needs data in the format of {measure.dataset}, and {self.dataset} is in that of "
-                f"{self._family}"
+                f"{self._family}",
             )
         found = tuple(each for each in self.questions if each.measure == measure.name)
         if not found:
-            raise NotApplicable(f"{self.path.name} has no question of the kind {measure.name!r}")
+            raise NotApplicable(
+                f"{self.path.name} has no question of the kind {measure.name!r}",
+            )
         asked = self._asked[measure.name]
         if asked != measure:
-            raise NotApplicable(f"{self.path.name}: asked as {asked.dataset}-{asked.name}")
+            raise NotApplicable(
+                f"{self.path.name}: asked as {asked.dataset}-{asked.name}",
+            )
         return found
 
     @property

@@ -1,6 +1,7 @@
 """The prompt of a question: what it shows, what it asks, how to answer.
 
-The texts, in ``prompts.toml``, are in the substance of figures 7 and 13 and of table 24 of the paper, in our own words.
+The texts, in ``prompts.toml``, are in the substance of figures 7 and 13 and of table 24
+of the paper, in our own words.
 """
 
 import base64
@@ -27,7 +28,9 @@ DOMAINS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["domains"]
 
 
 def labels(question: Question) -> tuple[str, ...]:
-    """The marks of the options: numbers from 1, letters from A, or none if names are asked for."""
+    """The marks of the options: numbers from 1, letters
+    from A, or none if names are asked for.
+    """
     if question.domain == "artist":
         return ()
     if question.scale == "knowledgeability":
@@ -42,10 +45,12 @@ def prompt(
     think: bool = False,
     image: bool = False,
 ) -> Prompt:
-    """The prompt of a question, in one message, after examples with their right answers.
+    """The prompt of a question, in one message, after examples with their right
+    answers.
 
-    Its choices are the marks of the options with their bracket (``B)``), of which none begins another, or the options
-    themselves if names are asked for. A prompt that asks for reasoning has no choices, as it cannot be scored.
+    Its choices are the marks of the options with their bracket (``B)``), of which none
+    begins another, or the options themselves if names are asked for. A prompt that asks
+    for reasoning has no choices, as it cannot be scored.
     """
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")
@@ -64,11 +69,15 @@ def prompt(
 
 
 def examples_for(
-    question: Question, pool: Sequence[Question], k: int, rng: Random
+    question: Question,
+    pool: Sequence[Question],
+    k: int,
+    rng: Random,
 ) -> tuple[Question, ...]:
     """`k` questions of a pool to show before one, with their answers.
 
-    None shows an option of the question, or the item that the asked user chose next: that would reveal which is right.
+    None shows an option of the question, or the item that the asked user chose next:
+    that would reveal which is right.
     """
     if not k:
         return ()
@@ -84,13 +93,15 @@ def examples_for(
     if len(fit) < k:
         raise DataError(
             f"{k} examples are wanted for question {question.id!r}, and {len(fit)} of the "
-            f"{len(pool)} questions show none of its options; make more questions"
+            f"{len(pool)} questions show none of its options; make more questions",
         )
     return tuple(rng.sample(fit, k))
 
 
 def describing(domain: str, image: str) -> Prompt:
-    """Asks a multimodal model to describe the image of an item (figure 3, on its right), for the kind ``image``."""
+    """Asks a multimodal model to describe the image of an item (figure 3, on its
+    right), for the kind ``image``.
+    """
     text = (
         f"This is the image of a {domain}. Say in two sentences what it tells you of the {domain}, "
         f"then in one sentence what the {domain} is about or for, then guess its name, "
@@ -111,19 +122,29 @@ def data_url(image: str) -> str:
 
 
 def _said(part: str, question: Question) -> str:
-    return said(f"lrworld_{part}.{question.measure}", **_words(question.domain, question.measure))
+    return said(
+        f"lrworld_{part}.{question.measure}",
+        **_words(question.domain, question.measure),
+    )
 
 
 @lru_cache
 def _words(domain: str, measure: str) -> Mapping[str, str]:
-    words = DOMAINS.get(domain) or {**DOMAINS["item"], "one": domain, "many": plural(domain)}
+    words = DOMAINS.get(domain) or {
+        **DOMAINS["item"],
+        "one": domain,
+        "many": plural(domain),
+    }
     return {**words, "asked": _TEXTS["asked"].get(measure, "")}
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:
     if not examples:
         return []
-    shown = [f"{_shown(each)}\n\nThe right answer was: {_line(each.right)}" for each in examples]
+    shown = [
+        f"{_shown(each)}\n\nThe right answer was: {_line(each.right)}"
+        for each in examples
+    ]
     return [
         "These examples show what right answers look like.",
         "<examples>\n" + "\n\n---\n\n".join(shown) + "\n</examples>",
@@ -155,9 +176,7 @@ def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
     if not marks:
         words = _words(question.domain, question.measure)
         what = "genre of the artist" if question.measure == "genre" else words["one"]
-        asked = (
-            f"Predict the {what} that this user will {words['does']} next. Choose one candidate."
-        )
+        asked = f"Predict the {what} that this user will {words['does']} next. Choose one candidate."
         if think:
             return f"{asked} Think step by step, and end with a line 'Answer: NAME'."
         return f"{asked} The answer is"

@@ -1,5 +1,5 @@
-"""Association rules between two items, by a sparse product with a threshold (Agrawal, Imielinski
-and Swami, SIGMOD 1993).
+"""Association rules between two items, by a sparse product with a threshold (Agrawal,
+Imielinski and Swami, SIGMOD 1993).
 """
 
 import math
@@ -32,11 +32,12 @@ class Rules:
 
 
 def mine(histories: Histories, support: float, confidence: float) -> Rules:
-    """All rules between two items with at least this support and confidence, both above 0 and up to 1.
+    """All rules between two items with at least this support and confidence, both above
+    0 and up to 1.
 
-    The support is the share of the histories that contain both items, the confidence that among
-    those with the antecedent. Frequent items are counted against each other a block at a time,
-    each pair once, so memory grows with the number of rules found.
+    The support is the share of the histories that contain both items, the confidence
+    that among those with the antecedent. Frequent items are counted against each other
+    a block at a time, each pair once, so memory grows with the number of rules found.
     """
     # Avoid rounding errors in the threshold: 0.07 * 100 is a little more than 7.
     least = max(1, math.ceil(support * histories.users * (1 - 1e-12)))
@@ -49,12 +50,18 @@ def mine(histories: Histories, support: float, confidence: float) -> Rules:
     kept = np.flatnonzero(confidences >= confidence * (1 - 1e-12))
     kept = kept[np.lexsort((consequent[kept], antecedent[kept]))]
     return Rules(
-        antecedent[kept], consequent[kept], together[kept], confidences[kept], histories.users
+        antecedent[kept],
+        consequent[kept],
+        together[kept],
+        confidences[kept],
+        histories.users,
     )
 
 
 def _pairs(
-    histories: Histories, frequent: Indices, least: int
+    histories: Histories,
+    frequent: Indices,
+    least: int,
 ) -> Iterator[tuple[Indices, Indices, Indices]]:
     by_user = histories.by_user[:, frequent].tocsr()
     by_item = by_user.T.tocsr()

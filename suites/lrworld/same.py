@@ -7,7 +7,9 @@ from pytest_recsys_mt.llm.reading.spelling import MAX_LENGTH, normalise
 
 @lru_cache(maxsize=1 << 13)
 def form(text: str) -> str:
-    """The form in which texts that say the same are equal: that of titles in `llm.reading`, for any length."""
+    """The form in which texts that say the same are equal: that of titles in
+    `llm.reading`, for any length.
+    """
     if len(text) <= MAX_LENGTH:
         return normalise(text)
     parts = range(0, len(text), MAX_LENGTH)

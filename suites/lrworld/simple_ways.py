@@ -1,4 +1,6 @@
-"""Simple ways to answer the questions, without knowing anything of their texts' meaning."""
+"""Simple ways to answer the questions, without knowing
+anything of their texts' meaning.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,16 +33,18 @@ BASELINES: Final[Mapping[str, Callable[[Question], Scores | None]]] = {
     "alphabetical": _alphabetical,
     "words": _in_common,
 }
-"""By name: the score of each option, of which the greatest is chosen; None if it is unknown."""
+"""By name: the score of each option, of which the
+greatest is chosen; None if it is unknown.
+"""
 
 
 def credits_of(name: str, questions: Sequence[Question]) -> dict[str, float] | None:
     """What a baseline reaches in each question, by the name of the question.
 
-    It chooses the option with its greatest score, at random among equal ones: its credit is the
-    probability that this is the right one. ``popularity`` has the most interactions, ``itemknn`` is
-    nearest to what is shown by the cosine of who has the items, without the asked user; ``words`` has
-    most words in common with it. None if a
+    It chooses the option with its greatest score, at random among equal ones: its
+    credit is the probability that this is the right one. ``popularity`` has the most
+    interactions, ``itemknn`` is nearest to what is shown by the cosine of who has the
+    items, without the asked user; ``words`` has most words in common with it. None if a
     question says nothing of what the baseline needs, as in files of older versions.
     """
     found = {}
@@ -54,7 +58,9 @@ def credits_of(name: str, questions: Sequence[Question]) -> dict[str, float] | N
 
 
 def baselines(questions: Sequence[Question]) -> dict[str, float]:
-    """The share of right answers that each baseline expects, by its name; see `credits_of`."""
+    """The share of right answers that each baseline
+    expects, by its name; see `credits_of`.
+    """
     found = {name: credits_of(name, questions) for name in BASELINES}
     return {
         name: round(sum(values.values()) / len(values), 6)

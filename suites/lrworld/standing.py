@@ -1,5 +1,5 @@
-"""How popular each option of a question is, and how near to what it shows, for simple ways to
-answer it; see `baselines`.
+"""How popular each option of a question is, and how near to what it shows, for simple
+ways to answer it; see `baselines`.
 """
 
 from dataclasses import dataclass, field
@@ -19,11 +19,16 @@ class Behind:
     """What stands behind the texts of a question."""
 
     shown: Ints  # columns of the items shown: the target, or the history
-    # Of each its groups of columns: one of one item for an item, one of all items of which it is
-    # true for a fact, and one for each item shown for a user.
+    # Of each its groups of columns: one of one item for an item, one of all items of
+    # which it is true for a fact, and one for each item shown for a user.
     options: tuple[tuple[Ints, ...], ...]
-    asker: int = NOBODY  # whose next item is asked for; what they have counts for neither number
-    users: tuple[int, ...] = ()  # if options are users; popularity is how much they have
+    asker: int = (
+        NOBODY  # whose next item is asked for; what they have counts for neither number
+    )
+    users: tuple[
+        int,
+        ...,
+    ] = ()  # if options are users; popularity is how much they have
 
 
 @dataclass(eq=False)
@@ -41,10 +46,12 @@ class Standing:
         """The users who have any of some items, sorted."""
         key = tuple(columns.tolist())
         if key not in self._owners:
-            found = [self._of_item[self._ends[each] : self._ends[each + 1]] for each in key]
-            self._owners[key] = np.unique(np.concatenate([self._of_item[:0], *found])).astype(
-                np.int64
-            )
+            found = [
+                self._of_item[self._ends[each] : self._ends[each + 1]] for each in key
+            ]
+            self._owners[key] = np.unique(
+                np.concatenate([self._of_item[:0], *found]),
+            ).astype(np.int64)
         return self._owners[key]
 
     def popularities(self, behind: Behind) -> list[float]:
@@ -54,23 +61,34 @@ class Standing:
         counts = self.histories.popularity.copy()
         if behind.asker != NOBODY:
             counts[self.histories.of_user(behind.asker)] -= 1
-        return [float(sum(counts[group].sum() for group in groups)) for groups in behind.options]
+        return [
+            float(sum(counts[group].sum() for group in groups))
+            for groups in behind.options
+        ]
 
     def nearness(self, behind: Behind) -> list[float]:
         """The mean cosine of each option to the items shown, by who has them (itemknn)."""
         if not len(behind.shown):
             return [0.0] * len(behind.options)
-        shown = [self.owners(behind.shown[place : place + 1]) for place in range(len(behind.shown))]
+        shown = [
+            self.owners(behind.shown[place : place + 1])
+            for place in range(len(behind.shown))
+        ]
         others = [self.owners(group) for each in behind.options for group in each]
         has = np.zeros((self.histories.users, len(shown)), dtype=bool)
         for place, owners in enumerate(shown):
             has[owners, place] = True
-        both: Floats = np.array([has[owners].sum(axis=0) for owners in others], np.float64).T
+        both: Floats = np.array(
+            [has[owners].sum(axis=0) for owners in others],
+            np.float64,
+        ).T
         one: Floats = np.array([len(owners) for owners in shown], np.float64)
         other: Floats = np.array([len(owners) for owners in others], np.float64)
         if behind.asker != NOBODY:
             has_one = has[behind.asker]
-            has_other = np.array([bool((owners == behind.asker).any()) for owners in others])
+            has_other = np.array(
+                [bool((owners == behind.asker).any()) for owners in others],
+            )
             both -= np.outer(has_one, has_other)
             one, other = one - has_one, other - has_other
         cosines = both / np.sqrt(np.maximum(np.outer(one, other), 1))

@@ -1,4 +1,6 @@
-"""Questions whose answer follows only from interactions: association and personalization."""
+"""Questions whose answer follows only from
+interactions: association and personalization.
+"""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -8,11 +10,22 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.suites.lrworld.generator_settings import Settings
-from pytest_recsys_mt.suites.lrworld.histories import Counts, Floats, Histories, Ints, Mask
+from pytest_recsys_mt.suites.lrworld.histories import (
+    Counts,
+    Floats,
+    Histories,
+    Ints,
+    Mask,
+)
 from pytest_recsys_mt.suites.lrworld.question import Kind
 from pytest_recsys_mt.suites.lrworld.rules import Indices, mine
 from pytest_recsys_mt.suites.lrworld.standing import NOBODY, Behind
-from pytest_recsys_mt.suites.lrworld.wrong_options import Draft, LackingError, choose, matched_of
+from pytest_recsys_mt.suites.lrworld.wrong_options import (
+    Draft,
+    LackingError,
+    choose,
+    matched_of,
+)
 
 TRIED = 10
 """Most targets to try for each requested question."""
@@ -42,16 +55,21 @@ class Ranked:
 
 
 def rule_questions(
-    histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> Iterator[Draft]:
-    """Which item goes with another one: one rule of each antecedent, then a second one; no wrong option is in any."""
+    """Which item goes with another one: one rule of each antecedent, then a second one;
+    no wrong option is in any.
+    """
     found = mine(histories, settings.support, settings.confidence)
     asked = histories.asked_items
     usable = np.flatnonzero(asked[found.antecedent] & asked[found.consequent])
     if not len(usable):
         raise LackingError(
             f"no rule between two items has a support of {settings.support:g} and a confidence of "
-            f"{settings.confidence:g}"
+            f"{settings.confidence:g}",
         )
     starts = np.searchsorted(found.antecedent, np.arange(len(asked) + 1))
     text, matched = histories.item_text, matched_of(settings, histories.popularity)
@@ -60,11 +78,18 @@ def rule_questions(
         pool = asked.copy()
         pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
         together, confidence, own = found.together[row], found.confidence[row], [item]
-        for _ in range(rng.integers(settings.antecedent) if settings.antecedent > 1 else 0):
+        for _ in range(
+            rng.integers(settings.antecedent) if settings.antecedent > 1 else 0,
+        ):
             whole = [*own, right]
-            holders = np.flatnonzero(histories.by_user[:, whole].sum(axis=1) == len(whole))
+            holders = np.flatnonzero(
+                histories.by_user[:, whole].sum(axis=1) == len(whole),
+            )
             counts = np.asarray(histories.by_user[holders].sum(axis=0), dtype=np.int64)
-            enough = max(settings.support * found.users, settings.confidence * len(holders))
+            enough = max(
+                settings.support * found.users,
+                settings.confidence * len(holders),
+            )
             ruled = counts >= max(1, enough * (1 - 1e-12))
             ruled[whole] = False
             if not (ruled & asked).any():
@@ -75,7 +100,13 @@ def rule_questions(
             pool[own] = False
         shown = tuple(map(text, own))
         offer = choose(
-            rng, kind.options, right, np.flatnonzero(pool), text, taken=shown, matched=matched
+            rng,
+            kind.options,
+            right,
+            np.flatnonzero(pool),
+            text,
+            taken=shown,
+            matched=matched,
         )
         if offer is not None:
             options, rows = offer
@@ -94,7 +125,11 @@ def rule_questions(
 
 
 def similar_items(
-    histories: Histories, kind: Kind, settings: Settings, count: int, rng: np.random.Generator
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    count: int,
+    rng: np.random.Generator,
 ) -> Iterator[Draft]:
     """Which item the same users have."""
     targets = _targets(histories.asked_items, count, rng)
@@ -102,13 +137,30 @@ def similar_items(
     least, known = settings.similarity, histories.popularity
     told = {"popularity": known, "matched": matched_of(settings, known)}
     for ranked in similarities(by_item, targets, histories.asked_items):
-        target, behind = text(ranked.target), partial(behind_items, np.array([ranked.target]))
+        target, behind = (
+            text(ranked.target),
+            partial(behind_items, np.array([ranked.target])),
+        )
         shown = {"target": target}
-        yield from ask(ranked, kind, least, rng, shown, text, behind=behind, taken=[target], **told)
+        yield from ask(
+            ranked,
+            kind,
+            least,
+            rng,
+            shown,
+            text,
+            behind=behind,
+            taken=[target],
+            **told,
+        )
 
 
 def similar_users(
-    histories: Histories, kind: Kind, settings: Settings, count: int, rng: np.random.Generator
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    count: int,
+    rng: np.random.Generator,
 ) -> Iterator[Draft]:
     """Which user has the same items; they are shown as their latest ones."""
     targets = _targets(histories.asked_users, count, rng)
@@ -116,10 +168,21 @@ def similar_users(
     text = partial(histories.user_text, length=settings.history)
     for ranked in similarities(histories.by_user, targets, histories.asked_users):
         shown = {"history": histories.user_texts(ranked.target, settings.history)}
-        latest, taken = histories.latest(ranked.target, settings.history), [text(ranked.target)]
+        latest, taken = (
+            histories.latest(ranked.target, settings.history),
+            [text(ranked.target)],
+        )
         behind = partial(behind_users, histories, settings.history, latest)
         yield from ask(
-            ranked, kind, least, rng, shown, text, behind=behind, taken=taken, matched=matched
+            ranked,
+            kind,
+            least,
+            rng,
+            shown,
+            text,
+            behind=behind,
+            taken=taken,
+            matched=matched,
         )
 
 
@@ -138,7 +201,8 @@ def ask(
 ) -> Iterator[Draft]:
     """The question about one target, if there is one.
 
-    Two users may show the same text, so no wrong option has that of another user who is as right.
+    Two users may show the same text, so no wrong option has that of another user who is
+    as right.
     """
     if not len(ranked.options):
         return
@@ -147,9 +211,21 @@ def ask(
         return
     right = int(ranked.options[place])
     tied = ranked.options[ranked.scores == ranked.scores[place]]
-    equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
+    equals = [
+        same
+        for row in tied.tolist()
+        if row != right and (same := text(row)) != text(right)
+    ]
     pool = ranked.options[ranked.below(place)]
-    offer = choose(rng, kind.options, right, pool, text, taken=(*taken, *equals), matched=matched)
+    offer = choose(
+        rng,
+        kind.options,
+        right,
+        pool,
+        text,
+        taken=(*taken, *equals),
+        matched=matched,
+    )
     if offer is not None:
         options, rows = offer
         rest = np.isin(ranked.options, rows) & (ranked.options != right)
@@ -166,10 +242,12 @@ def ask(
 
 
 def similarities(matrix: Counts, targets: Ints, allowed: Mask) -> Iterator[Ranked]:
-    """Cosines of some rows, one-hot vectors, to all allowed ones, one target at a time, in their order.
+    """Cosines of some rows, one-hot vectors, to all allowed ones, one target at a time,
+    in their order.
 
-    The vector of an item has a one for every user who has it; that of a user, for every item. Their cosine is
-    c / sqrt(a b) with c in common and a and b each (the paper, section 3).
+    The vector of an item has a one for every user who has it; that of a user, for every
+    item. Their cosine is c / sqrt(a b) with c in common and a and b each (the paper,
+    section 3).
     """
     lengths = np.diff(matrix.indptr).astype(np.float64)
     options = np.flatnonzero(allowed)
@@ -182,13 +260,17 @@ def similarities(matrix: Counts, targets: Ints, allowed: Mask) -> Iterator[Ranke
             scores = np.zeros(len(options))
             part = slice(common.indptr[row], common.indptr[row + 1])
             places = common.indices[part]
-            # First the root of c^2 / b, then that of a: divisions round correctly, so options of
-            # equal similarity have equal bits.
+            # First the root of c^2 / b, then that of a: divisions round correctly, so
+            # options of equal similarity have equal bits.
             scores[places] = np.sqrt(
-                common.data[part].astype(np.float64) ** 2 / lengths[options[places]]
+                common.data[part].astype(np.float64) ** 2 / lengths[options[places]],
             )
             others = options != target
-            yield Ranked(int(target), options[others], scores[others] / np.sqrt(lengths[target]))
+            yield Ranked(
+                int(target),
+                options[others],
+                scores[others] / np.sqrt(lengths[target]),
+            )
 
 
 def behind_items(shown: Ints, rows: tuple[int, ...]) -> Behind:
@@ -197,7 +279,11 @@ def behind_items(shown: Ints, rows: tuple[int, ...]) -> Behind:
 
 
 def behind_users(
-    histories: Histories, length: int, shown: Ints, rows: tuple[int, ...], without: int = NOBODY
+    histories: Histories,
+    length: int,
+    shown: Ints,
+    rows: tuple[int, ...],
+    without: int = NOBODY,
 ) -> Behind:
     """Options that are users, told by their latest items."""
     own = (histories.latest(row, length, without)[:, None] for row in rows)

@@ -1,14 +1,20 @@
-"""The 31 measures of LRWorld and the two on Last.fm must each be better than guessing, and than popularity.
+"""The 31 measures of LRWorld and the two on Last.fm must each be better than guessing,
+and than popularity.
 
-A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others. Your own table
-works for all measures whose attributes it has. ``--recsys-users`` is the number of questions per measure.
-``--recsys-questions`` asks those of a file instead.
+A measure runs on data in the format of its dataset (``--recsys-data``) and skips on
+others. Your own table works for all measures whose attributes it has.
+``--recsys-users`` is the number of questions per measure. ``--recsys-questions`` asks
+those of a file instead.
 """
 
 import pytest
 
 from pytest_recsys_mt import NotApplicable, thresholds
-from pytest_recsys_mt.oracles import better_than_baseline, better_than_chance, constant_answer
+from pytest_recsys_mt.oracles import (
+    better_than_baseline,
+    better_than_chance,
+    constant_answer,
+)
 from pytest_recsys_mt.suites.lrworld import (
     LASTFM,
     MEASURES,
@@ -29,7 +35,9 @@ def name_of(measure):
 
 
 def column(measure):
-    """Where it stands on a leaderboard: a table for each scale, columns by factor as in the paper."""
+    """Where it stands on a leaderboard: a table for each
+    scale, columns by factor as in the paper.
+    """
     return {
         "table": f"{measure.scale} ({'accuracy' if measure.scale == 'knowledgeability' else 'hit@1'})",
         "name": measure.name,
@@ -70,12 +78,16 @@ def test_better_than_popularity(recsys, measure):
     questions = questions_of(recsys, measure)
     popularity = credits_of("popularity", questions)
     if popularity is None:
-        raise NotApplicable("the file of questions does not say how popular the options are")
+        raise NotApplicable(
+            "the file of questions does not say how popular the options are",
+        )
     assert better_than_baseline(
         ask(model, questions).choices,
         popularity,
         recsys.context,
         "popularity",
         margin=POPULARITY,
-        details={"column": False},  # the board has the model's values, and popularity's beside them
+        details={
+            "column": False,
+        },  # the board has the model's values, and popularity's beside them
     )

@@ -1,4 +1,6 @@
-"""The questions of a measure in a run: from its data, made once per process, or from a file."""
+"""The questions of a measure in a run: from its data,
+made once per process, or from a file.
+"""
 
 import math
 from collections.abc import Collection, Sequence
@@ -12,7 +14,10 @@ from pytest_recsys_mt.suites.lrworld.histories import Histories
 from pytest_recsys_mt.suites.lrworld.question import Measure, Question
 from pytest_recsys_mt.suites.lrworld.question_file import QuestionFile
 
-_made: dict[tuple[str, str, str, int, int, Settings], tuple[tuple[Question, ...], str]] = {}
+_made: dict[
+    tuple[str, str, str, int, int, Settings],
+    tuple[tuple[Question, ...], str],
+] = {}
 
 
 class Tested(Protocol):
@@ -47,23 +52,32 @@ def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
     if file is not None:
         return file.of(measure)
     return questions_for(
-        measure, recsys.dataset, recsys.design.users, recsys.seed, settings_of(recsys)
+        measure,
+        recsys.dataset,
+        recsys.design.users,
+        recsys.seed,
+        settings_of(recsys),
     )
 
 
 def questions_for(
-    measure: Measure, dataset: Dataset, count: int, seed: int, settings: Settings | None = None
+    measure: Measure,
+    dataset: Dataset,
+    count: int,
+    seed: int,
+    settings: Settings | None = None,
 ) -> tuple[Question, ...]:
-    """At most `count` questions of a measure, made once per process; a dataset without a family serves any.
+    """At most `count` questions of a measure, made once per process; a dataset without
+    a family serves any.
 
     Raises:
-        NotApplicable: If the data are of another family, or insufficient for the questions, or if a
-            package for training embeddings is not installed.
+        NotApplicable: If the data are of another family, or insufficient for the
+            questions, or if a package for training embeddings is not installed.
     """
     if dataset.family != measure.dataset and dataset.family:
         raise NotApplicable(
             f"needs data in the format of {measure.dataset}, and {dataset.name} is in that of "
-            f"{dataset.family}"
+            f"{dataset.family}",
         )
     settings = settings or Settings()
     domain = dataset.thing or measure.domain
@@ -71,11 +85,16 @@ def questions_for(
     if key not in _made:
         try:
             found = generate(
-                dataset, [measure.name], count=count, seed=seed, domain=domain, settings=settings
+                dataset,
+                [measure.name],
+                count=count,
+                seed=seed,
+                domain=domain,
+                settings=settings,
             )
         except ImportError as error:
             raise NotApplicable(
-                f"needs {error.name} to train embeddings: pip install 'pytest-recsys-mt[train]'"
+                f"needs {error.name} to train embeddings: pip install 'pytest-recsys-mt[train]'",
             ) from error
         _made[key] = found.questions, found.skipped.get(measure.name, "")
     questions, lack = _made[key]
@@ -85,24 +104,33 @@ def questions_for(
 
 
 def rare(
-    questions: Sequence[Question], source: Dataset | QuestionFile, settings: Settings | None = None
+    questions: Sequence[Question],
+    source: Dataset | QuestionFile,
+    settings: Settings | None = None,
 ) -> Collection[str]:
-    """Names of the questions about less popular items: below the mean logarithm of all items' in
-    the dataset, as far as the settings leave it, or the file.
+    """Names of the questions about less popular items: below the mean logarithm of all
+    items' in the dataset, as far as the settings leave it, or the file.
 
     Raises:
-        NotApplicable: If the questions are about users, or the file does not say the mean.
+        NotApplicable: If the questions are about users, or the file does not say the
+            mean.
     """
     if any(question.popularity is None for question in questions):
         raise NotApplicable("needs questions about items")
     if isinstance(source, QuestionFile):
         mean = source.mean_log_popularity
         if mean is None:
-            raise NotApplicable(f"{source.path.name} does not say how popular items are")
+            raise NotApplicable(
+                f"{source.path.name} does not say how popular items are",
+            )
     else:
-        mean = Histories.of(having(source, settings or Settings()), 1).mean_log_popularity
+        mean = Histories.of(
+            having(source, settings or Settings()),
+            1,
+        ).mean_log_popularity
     return {
         question.id
         for question in questions
-        if question.popularity is not None and math.log(max(question.popularity, 1)) < mean
+        if question.popularity is not None
+        and math.log(max(question.popularity, 1)) < mean
     }

@@ -1,4 +1,6 @@
-"""Draws wrong options uniformly among those that are less right, and the right one's place."""
+"""Draws wrong options uniformly among those that are
+less right, and the right one's place.
+"""
 
 import itertools
 from collections.abc import Callable, Collection, Iterator
@@ -11,7 +13,9 @@ from pytest_recsys_mt.suites.lrworld.histories import Ints
 from pytest_recsys_mt.suites.lrworld.same import form
 
 Draft = dict[str, Any]
-"""The fields of a question that its kind does not determine, and ``behind``, see `standing`."""
+"""The fields of a question that its kind does not
+determine, and ``behind``, see `standing`.
+"""
 
 LOOKED_AT = 1000
 """Most candidates for wrong options to draw before a question is given up."""
@@ -24,7 +28,9 @@ Wrong = tuple[str, int]
 
 
 class LackingError(Exception):
-    """The data are insufficient for a kind of question; `generate` reports it and continues."""
+    """The data are insufficient for a kind of question;
+    `generate` reports it and continues.
+    """
 
 
 def _matched(
@@ -34,9 +40,10 @@ def _matched(
     pool: Ints,
     fitting: Callable[[Ints], Iterator[Wrong]],
 ) -> list[Wrong]:
-    """`count` wrong options next in popularity to the right one, at that `distance` from it. They are all as popular as
-    it, or as often more popular as less, so that popularity does not tell which is right. None if there are not enough
-    on either side of it.
+    """`count` wrong options next in popularity to the right one, at that `distance`
+    from it. They are all as popular as it, or as often more popular as less, so that
+    popularity does not tell which is right. None if there are not enough on either side
+    of it.
     """
     drawn = rng.permutation(pool)
     nearest = drawn[np.argsort(np.abs(distance[drawn]), kind="stable")]
@@ -54,7 +61,9 @@ def _matched(
 
 
 def _some(rng: np.random.Generator, given: list[Wrong], count: int) -> list[Wrong]:
-    return [given[place] for place in rng.choice(len(given), count, replace=False).tolist()]
+    return [
+        given[place] for place in rng.choice(len(given), count, replace=False).tolist()
+    ]
 
 
 def matched_of(settings: Settings, popularity: Ints) -> Ints | None:
@@ -72,11 +81,13 @@ def choose(
     taken: Collection[str] = (),
     matched: Ints | None = None,
 ) -> tuple[Draft, tuple[int, ...]] | None:
-    """The options of a question, the right one at any place alike; None if there are too few, or it is empty or taken.
+    """The options of a question, the right one at any place alike; None if there are
+    too few, or it is empty or taken.
 
-    They come with their numbers. No two options say the same, see `same.form`, and none has a text in `taken`. The
-    right option and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one, and
-    for `matched`, see `matched_of`.
+    They come with their numbers. No two options say the same, see `same.form`, and none
+    has a text in `taken`. The right option and the pool of possible wrong ones are
+    numbers for `text`, which is empty for an impossible one, and for `matched`, see
+    `matched_of`.
     """
     told = text(right)
     used = {form(one) for one in taken}

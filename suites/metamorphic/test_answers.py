@@ -38,5 +38,5 @@ def test_the_same_seed_gives_the_same_answer(source, followup, recsys):
         assert same_answer(source, followup, margin=MARGIN["repeat"])
     else:
         raise NotApplicable(
-            f"{recsys.model} does not promise the same answer for the same seed (seeded = True says so)"
+            f"{recsys.model} does not promise the same answer for the same seed (seeded = True says so)",
         )

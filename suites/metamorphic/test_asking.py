@@ -1,11 +1,18 @@
-"""An answer depends only on its request: not on other requests, and not on the process that answers.
+"""An answer depends only on its request: not on other requests, and not on the process
+that answers.
 
-For a recommender that declares itself deterministic, one counterexample is proof, so few users are asked.
+For a recommender that declares itself deterministic, one counterexample is proof, so
+few users are asked.
 """
 
 from pytest_recsys_mt import NotApplicable, metamorphic, thresholds
 from pytest_recsys_mt.oracles import never_differs, same_ranking
-from pytest_recsys_mt.relations import ask_after_another, ask_alone, ask_elsewhere, ask_in_one_batch
+from pytest_recsys_mt.relations import (
+    ask_after_another,
+    ask_alone,
+    ask_elsewhere,
+    ask_in_one_batch,
+)
 
 MARGIN = thresholds(__file__, "margin")
 USERS = thresholds(__file__, "users")
@@ -15,7 +22,12 @@ def unmoved(source, followup, recsys):
     if source.context.deterministic:
         users = USERS["endpoint_asked_alone" if recsys.saves_calls else "asked_alone"]
         return never_differs(source, followup, users=int(users))
-    return same_ranking(source, followup, similarity="rbo", margin=MARGIN["asked_alone"])
+    return same_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["asked_alone"],
+    )
 
 
 @metamorphic(ask_alone, ask_elsewhere)

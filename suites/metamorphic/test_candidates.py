@@ -1,4 +1,6 @@
-"""The candidates are a set: their order and the other candidates say nothing about an item."""
+"""The candidates are a set: their order and the other
+candidates say nothing about an item.
+"""
 
 import pytest
 
@@ -41,13 +43,16 @@ def long(recsys):
 
 
 def test_every_candidate_can_be_recommended(long):
-    # A list of all candidates has no place for others: an item that can never be recommended makes it shorter.
+    # A list of all candidates has no place for others: an item that can never be
+    # recommended makes it shorter.
     assert complete_list(long.run(), margin=MARGIN["long_list"])
 
 
 def test_the_items_at_the_ends_of_the_catalogue_can_be_recommended(recsys):
     if recsys.reads_text or recsys.saves_calls:
-        raise NotApplicable("a text model and an endpoint are asked for lists of their candidates")
+        raise NotApplicable(
+            "a text model and an endpoint are asked for lists of their candidates",
+        )
     assert complete_list(recsys.run(offer_extremes), margin=MARGIN["faulty_answer"])
 
 

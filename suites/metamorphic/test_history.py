@@ -47,31 +47,51 @@ def test_one_film_changes_little(source, followup):
     whole = same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
     if whole.status not in ("violated", "error"):
         # No doubt about the mean hides that a few lose all.
-        assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
+        assert low_churn(
+            source,
+            followup,
+            "rbo",
+            beyond=HIT["beyond"],
+            margin=HIT["one_item"],
+        )
     assert whole
 
 
 @pytest.mark.recsys_quick
 @metamorphic(swap_history)
 def test_another_history_changes_the_answer(source, followup):
-    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["another_user"])
+    assert different_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["another_user"],
+    )
 
 
 @metamorphic(reverse_history)
 def test_another_order_changes_the_answer(source, followup):
-    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["reversed"])
+    assert different_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["reversed"],
+    )
 
 
 @metamorphic(swap_history, truncate_history(LATEST))
 def test_nobody_gets_an_answer_that_no_history_changes(source, followup, recsys):
     if not source.context.deterministic or "recency" in recsys.promises:
-        raise NotApplicable("noise, or reading the latest items alone, hides what else is read")
+        raise NotApplicable(
+            "noise, or reading the latest items alone, hides what else is read",
+        )
     if recsys.reads_latest is not None and recsys.reads_latest <= LATEST:
         raise NotApplicable(
-            f"it declares that it reads the latest {recsys.reads_latest} items alone"
+            f"it declares that it reads the latest {recsys.reads_latest} items alone",
         )
     if recsys.design.k < SHORTEST:
-        raise NotApplicable(f"a list of fewer than {SHORTEST} items often stays the same by chance")
+        raise NotApplicable(
+            f"a list of fewer than {SHORTEST} items often stays the same by chance",
+        )
     assert few_unchanged(source, followup, margin=HIT["unchanged"])
 
 
@@ -82,10 +102,17 @@ def test_a_longer_history_does_not_hurt(recsys):
 
 def test_few_ratings_count(recsys):
     if recsys.saves_calls:
-        raise NotApplicable("an endpoint is asked this with --recsys-effort=thorough only")
+        raise NotApplicable(
+            "an endpoint is asked this with --recsys-effort=thorough only",
+        )
     few = truncate_history(3)
     source, followup = recsys.run(few), recsys.run(few, swap_history)
     if source.context.deterministic and recsys.design.k >= SHORTEST:
         assert few_unchanged(source, followup, margin=HIT["unchanged"])
     else:
-        assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["another_user"])
+        assert different_ranking(
+            source,
+            followup,
+            similarity="rbo",
+            margin=MARGIN["another_user"],
+        )

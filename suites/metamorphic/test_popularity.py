@@ -9,4 +9,9 @@ MARGIN = thresholds(__file__, "margin")
 
 @metamorphic(popularity_prompt("mitigate"), popularity_prompt("minimize"))
 def test_asking_for_niche_films_lowers_popularity(source, followup):
-    assert decreases(source, followup, score="log_popularity", margin=MARGIN["popularity"])
+    assert decreases(
+        source,
+        followup,
+        score="log_popularity",
+        margin=MARGIN["popularity"],
+    )

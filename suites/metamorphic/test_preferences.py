@@ -1,8 +1,10 @@
-"""What is said of an item moves what is like it: a rating, a dislike, what is taken back, what was chosen last.
+"""What is said of an item moves what is like it: a rating, a dislike, what is taken
+back, what was chosen last.
 
-Neighbours of an item are what the same users have. None of this may turn against them: that is a promise of
-every recommender. That ratings count at all, and the latest choices most, is a promise of those
-alone that say so: `promises = ("ratings", "recency")`.
+Neighbours of an item are what the same users have. None of this may turn against them:
+that is a promise of every recommender. That ratings count at all, and the latest
+choices most, is a promise of those alone that say so: `promises = ("ratings",
+"recency")`.
 """
 
 import pytest
@@ -33,7 +35,9 @@ MARGIN = thresholds(__file__, "margin")
 @pytest.fixture
 def at_leisure(recsys):
     if recsys.saves_calls:
-        raise NotApplicable("an endpoint is asked this with --recsys-effort=thorough only")
+        raise NotApplicable(
+            "an endpoint is asked this with --recsys-effort=thorough only",
+        )
 
 
 @metamorphic(dislike_item)
@@ -62,7 +66,12 @@ def test_the_latest_choice_counts_most(source, followup):
 def test_dislikes_count(source, followup):
     if not source.context.deterministic:
         raise NotApplicable("a few dislikes change less than the answers vary")
-    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["dislikes"])
+    assert different_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["dislikes"],
+    )
 
 
 @metamorphic(exclude_genre)
@@ -71,7 +80,11 @@ def test_an_exclusion_is_kept(source, followup):
 
 
 def test_a_step_up_from_the_lowest_lowers_nothing_like_it(recsys, at_leisure):
-    # All candidates are ranked: what is like a badly rated item stands below the first ten.
+    # All candidates are ranked: what is like a badly rated item stands below the first
+    # ten.
     everything = recsys.using(k=recsys.design.candidates or 20)
-    source, followup = everything.run(rate_lowest), everything.run(rate_lowest, raise_a_step)
+    source, followup = (
+        everything.run(rate_lowest),
+        everything.run(rate_lowest, raise_a_step),
+    )
     assert neighbours_not_lowered(source, followup, margin=MARGIN["a_step"])

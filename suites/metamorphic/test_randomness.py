@@ -1,7 +1,9 @@
-"""How much a recommender agrees with itself, by length of the history and of the answer.
+"""How much a recommender agrees with itself, by length of the history and of the
+answer.
 
-The tests by length are Tables 2 and 3 of "Metamorphic Evaluation of ChatGPT as a Recommender System", which
-chooses k = 5 and 20 history items from them. They run with --recsys-effort=thorough, or if this file is named.
+The tests by length are Tables 2 and 3 of "Metamorphic Evaluation of ChatGPT as a
+Recommender System", which chooses k = 5 and 20 history items from them. They run with
+--recsys-effort=thorough, or if this file is named.
 """
 
 import pytest
@@ -13,7 +15,11 @@ LIMIT = thresholds(__file__, "stability")
 
 
 def test_self_agreement(recsys):
-    assert self_agreement(recsys.run(), similarity="rbo", threshold=LIMIT["self_agreement"])
+    assert self_agreement(
+        recsys.run(),
+        similarity="rbo",
+        threshold=LIMIT["self_agreement"],
+    )
 
 
 @pytest.mark.recsys_thorough

@@ -31,13 +31,21 @@ def test_rating_scale_is_irrelevant(source, followup):
 @metamorphic(scale_ratings(0.5))
 def test_half_points_are_read(source, followup, recsys):
     if recsys.saves_calls:
-        raise NotApplicable("an endpoint is asked this with --recsys-effort=thorough only")
+        raise NotApplicable(
+            "an endpoint is asked this with --recsys-effort=thorough only",
+        )
     assert kept(source, followup)
 
 
 @metamorphic(invert_ratings)
 def test_opposite_ratings_change_the_answer(source, followup):
     if not source.context.deterministic:
-        # D is a squared distance: a small difference shrinks with the square of the noise, not in proportion.
+        # D is a squared distance: a small difference shrinks with the square of the
+        # noise, not in proportion.
         raise NotApplicable("opposite ratings change less than the answers vary")
-    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["opposite_ratings"])
+    assert different_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["opposite_ratings"],
+    )

@@ -1,7 +1,8 @@
-"""The same promises at other sizes: caps, truncations and fallbacks begin above a size that the other tests never ask.
+"""The same promises at other sizes: caps, truncations and fallbacks begin above a size
+that the other tests never ask.
 
-Few users are asked at each size, so only faults that most users meet are found. A text model and an endpoint are asked
-with --recsys-effort=thorough only.
+Few users are asked at each size, so only faults that most users meet are found. A text
+model and an endpoint are asked with --recsys-effort=thorough only.
 """
 
 from statistics import fmean
@@ -28,10 +29,12 @@ SHORTEST = 5
 
 @pytest.fixture
 def sized(recsys):
-    """The recommender under a design of a few users; of one that varies, as many as a verdict needs."""
+    """The recommender under a design of a few users; of one
+    that varies, as many as a verdict needs.
+    """
     if recsys.effort != "thorough" and (recsys.reads_text or recsys.saves_calls):
         raise NotApplicable(
-            "other sizes cost more than they tell, without --recsys-effort=thorough"
+            "other sizes cost more than they tell, without --recsys-effort=thorough",
         )
 
     few = int(USERS["of_a_size"]) if recsys.deterministic else recsys.design.users
@@ -43,7 +46,9 @@ def sized(recsys):
 
 
 def kept(source, followup, depth):
-    """The verdict on what says nothing, unless noise hides at this size what `unmoved` looks for."""
+    """The verdict on what says nothing, unless noise hides
+    at this size what `unmoved` looks for.
+    """
     if not source.context.deterministic:
         shared = [
             len({*first.items[:depth]} & {*second.items[:depth]}) / depth
@@ -54,7 +59,9 @@ def kept(source, followup, depth):
             )
         ]
         if not shared or fmean(shared) < STABILITY["of_a_size"]:
-            raise NotApplicable("answers to one request differ too much at this size to see more")
+            raise NotApplicable(
+                "answers to one request differ too much at this size to see more",
+            )
     return unmoved(source, followup, margin=MARGIN["size"], changed=MARGIN["size"])
 
 
@@ -84,10 +91,12 @@ def test_the_older_part_of_a_long_history_counts(sized, recsys, latest):
         raise NotApplicable("reading the latest items alone hides what else is read")
     if recsys.reads_latest is not None and recsys.reads_latest <= latest:
         raise NotApplicable(
-            f"it declares that it reads the latest {recsys.reads_latest} items alone"
+            f"it declares that it reads the latest {recsys.reads_latest} items alone",
         )
     if latest > 20 and not recsys.deterministic:
-        raise NotApplicable("noise hides what few users with so long a history would show")
+        raise NotApplicable(
+            "noise hides what few users with so long a history would show",
+        )
     whole = recsys.using(history=EVERYTHING)
     source, followup = whole.run(), whole.run(truncate_history(latest))
     if source.context.deterministic and recsys.design.k >= SHORTEST:
@@ -100,12 +109,13 @@ def test_what_is_declared_unread_changes_nothing(sized, recsys):
     sized()
     if recsys.reads_latest is None:
         raise NotApplicable(
-            "it declares no limit to what it reads of a history (reads_latest = 50)"
+            "it declares no limit to what it reads of a history (reads_latest = 50)",
         )
     whole = recsys.using(history=EVERYTHING)
     source, followup = whole.run(), whole.run(truncate_history(recsys.reads_latest))
     if source.context.deterministic:
-        # One list that changes refutes the declaration, and few users have so long a history.
+        # One list that changes refutes the declaration, and few users have so long a
+        # history.
         assert never_differs(source, followup)
         return
     assert kept(source, followup, recsys.design.k)

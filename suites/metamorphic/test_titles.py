@@ -1,7 +1,9 @@
-"""An item is known by its id: how its title is spelt says nothing, and who shares it is another item.
+"""An item is known by its id: how its title is spelt says nothing, and who shares it is
+another item.
 
-A recommender that reads no titles keeps this vacuously; a control that exchanges titles finds out. A text model is asked
-in other spellings of its whole prompt (test_prompt.py).
+A recommender that reads no titles keeps this vacuously; a control that exchanges titles
+finds out. A text model is asked in other spellings of its whole prompt
+(test_prompt.py).
 """
 
 from pytest_recsys_mt import NotApplicable, metamorphic, thresholds
@@ -16,8 +18,15 @@ USERS = thresholds(__file__, "users")
 @metamorphic(spell_titles("plain"), spell_titles("upper"), spell_titles("decomposed"))
 def test_the_spelling_of_titles_is_irrelevant(source, followup, recsys):
     if recsys.reads_text or recsys.saves_calls:
-        raise NotApplicable("a text model and an endpoint are asked about the wording of prompts")
-    assert unmoved(source, followup, margin=MARGIN["spelling"], changed=MARGIN["spelling"])
+        raise NotApplicable(
+            "a text model and an endpoint are asked about the wording of prompts",
+        )
+    assert unmoved(
+        source,
+        followup,
+        margin=MARGIN["spelling"],
+        changed=MARGIN["spelling"],
+    )
 
 
 def test_namesakes_are_items_of_their_own(recsys):
@@ -25,18 +34,24 @@ def test_namesakes_are_items_of_their_own(recsys):
     followup = recsys.run(replace_namesakes("namesakes"))
     if not source.context.deterministic or recsys.reads_text or recsys.saves_calls:
         raise NotApplicable(
-            "asked of deterministic recommenders that read no prompts, and of no endpoint"
+            "asked of deterministic recommenders that read no prompts, and of no endpoint",
         )
     if share_that_changed(source, others) < HIT["changed_by_others"]:
-        raise NotApplicable("other items in place of the namesakes hardly change an answer either")
+        raise NotApplicable(
+            "other items in place of the namesakes hardly change an answer either",
+        )
     assert few_unchanged(source, followup, margin=HIT["unchanged_by_namesakes"])
 
 
 def share_that_changed(source, followup):
     """The share of the first users who can be asked both whose lists differ."""
     users = int(USERS["of_a_size"])
-    before = {asked.user: asked.answers[0].items for asked in source.sample(users).asked}
-    after = {asked.user: asked.answers[0].items for asked in followup.sample(users).asked}
+    before = {
+        asked.user: asked.answers[0].items for asked in source.sample(users).asked
+    }
+    after = {
+        asked.user: asked.answers[0].items for asked in followup.sample(users).asked
+    }
     both = before.keys() & after.keys()
     if not both:
         raise NotApplicable("no user has an item with a namesake")

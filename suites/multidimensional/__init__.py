@@ -1,1 +1,3 @@
-"""Utility and further dimensions: novelty, history length, position, generation, hallucination."""
+"""Utility and further dimensions: novelty, history
+length, position, generation, hallucination.
+"""

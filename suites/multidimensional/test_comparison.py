@@ -1,4 +1,6 @@
-"""The model under test compared with another one: paired by user, means of five initialisations."""
+"""The model under test compared with another one: paired
+by user, means of five initialisations.
+"""
 
 import pytest
 

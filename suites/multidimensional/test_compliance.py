@@ -1,4 +1,6 @@
-"""Whether answers do what was asked: existing items, from the candidates, in the requested number."""
+"""Whether answers do what was asked: existing items, from
+the candidates, in the requested number.
+"""
 
 import pytest
 
@@ -15,9 +17,14 @@ pytestmark = pytest.mark.recsys_design(prompt="rank")
 def test_rates(recsys, score):
     verdict = at_most(recsys.run(), score, LIMIT[score])
     assert (
-        dimension(verdict, "no hallucination", best="low") if score == "hallucination" else verdict
+        dimension(verdict, "no hallucination", best="low")
+        if score == "hallucination"
+        else verdict
     )
 
 
 def test_compliance(recsys):
-    assert dimension(at_least(recsys.run(), "compliance", LIMIT["compliance"]), "compliance")
+    assert dimension(
+        at_least(recsys.run(), "compliance", LIMIT["compliance"]),
+        "compliance",
+    )

@@ -1,4 +1,6 @@
-"""How useful a description of the user is, written from the history: with it and instead of it."""
+"""How useful a description of the user is, written from
+the history: with it and instead of it.
+"""
 
 import pytest
 
@@ -24,14 +26,21 @@ def written_from(recsys, profiler):
     requests = [case.request for case in recsys.runner.cases]
     prompts = [
         Prompt(
-            (Message("user", TASK.format(", ".join(each.item.label for each in shown.history))),)
+            (
+                Message(
+                    "user",
+                    TASK.format(", ".join(each.item.label for each in shown.history)),
+                ),
+            ),
         )
         for shown in requests
     ]
     written = profiler.complete(*prompts)
     failed = [each.error or "it wrote nothing" for each in written if not each.text]
     allowed = recsys.run().context.error_limit * len(written)
-    assert len(failed) <= allowed, f"{len(failed)} of {len(written)} failed: {failed[0]}"
+    assert len(failed) <= allowed, (
+        f"{len(failed)} of {len(written)} failed: {failed[0]}"
+    )
     return {
         request.user: completion.text
         for request, completion in zip(requests, written, strict=True)
@@ -40,7 +49,12 @@ def written_from(recsys, profiler):
 
 
 def test_a_profile_beside_the_history_does_no_harm(recsys, profiles):
-    assert not_worse(recsys.run(), recsys.run(with_profile(profiles)), "ndcg@5", LIMIT["both"])
+    assert not_worse(
+        recsys.run(),
+        recsys.run(with_profile(profiles)),
+        "ndcg@5",
+        LIMIT["both"],
+    )
 
 
 def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
@@ -50,7 +64,9 @@ def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
 
 
 def means(answers, *names):
-    return {name: points[0][1] for name in names if (points := curve({0: answers}, name))}
+    return {
+        name: points[0][1] for name in names if (points := curve({0: answers}, name))
+    }
 
 
 @pytest.mark.recsys_thorough
@@ -66,7 +82,9 @@ def test_table_3_by_profile(recsys, profiles):
 @pytest.mark.recsys_design(**PAPER)
 @pytest.mark.parametrize("length", [1, 2, 5, 10, 20])
 def test_figure_6(recsys, recsys_profiler, length):
-    """Figure 6: profiles written from histories of several lengths (equation 9), beside them and in their place."""
+    """Figure 6: profiles written from histories of several lengths (equation 9), beside
+    them and in their place.
+    """
     shorter = recsys.using(history=length)
     profiles = written_from(shorter, recsys_profiler)
     together = shorter.run(with_profile(profiles))

@@ -1,4 +1,6 @@
-"""Longer histories must not harm, and the recommender must be ahead with the shortest histories."""
+"""Longer histories must not harm, and the recommender must
+be ahead with the shortest histories.
+"""
 
 import pytest
 
@@ -12,7 +14,8 @@ pytestmark = pytest.mark.recsys_design(prompt="rank")
 
 
 def test_longer_histories_are_not_worse(recsys):
-    # Without a history, a recommender that reads no text recommends by other means, such as popularity.
+    # Without a history, a recommender that reads no text recommends by other means,
+    # such as popularity.
     lengths = LENGTHS if recsys.reads_text else LENGTHS[1:]
     sides = by_length(recsys, lengths)
     assert dimension(judged(sides, LIMIT["shown"]), "history length", best="low")

@@ -7,7 +7,11 @@ from pytest_recsys_mt.oracles import at_least, at_most
 
 LEAST = thresholds(__file__, "novelty")
 MOST = thresholds(__file__, "fairness")
-DIMENSIONS = {"aplt@5": "novelty", "intra_list_diversity@5": "diversity", "dpd@5": "fairness"}
+DIMENSIONS = {
+    "aplt@5": "novelty",
+    "intra_list_diversity@5": "diversity",
+    "dpd@5": "fairness",
+}
 
 pytestmark = pytest.mark.recsys_design(prompt="rank")
 
@@ -21,4 +25,8 @@ def test_at_least(recsys, score):
 @pytest.mark.parametrize("score", MOST)
 def test_at_most(recsys, score):
     verdict = at_most(recsys.run(), score, MOST[score])
-    assert dimension(verdict, DIMENSIONS[score], best="low") if score in DIMENSIONS else verdict
+    assert (
+        dimension(verdict, DIMENSIONS[score], best="low")
+        if score in DIMENSIONS
+        else verdict
+    )

@@ -1,15 +1,16 @@
 """The protocol of "Beyond Utility: Evaluating LLM as Recommender", as published.
 
-Up to 1,000 users, each asked once for a cell of a table, all cells of a line of the same users
-(https://arxiv.org/abs/2411.00331, section 4). `recsys-mt paper multidimensional RECORD` makes Tables 2 to 5 and Figures
-2 to 4 of the record; Figure 6 and the line "P-only" of Table 3 are in `test_generation`. Figures 5 and 7 show examples
+Up to 1,000 users, each asked once for a cell of a table, all cells of a line of the
+same users (https://arxiv.org/abs/2411.00331, section 4). `recsys-mt paper
+multidimensional RECORD` makes Tables 2 to 5 and Figures 2 to 4 of the record; Figure 6
+and the line "P-only" of Table 3 are in `test_generation`. Figures 5 and 7 show examples
 in words.
 
-Tables 3 to 5 have the means of five fits with other seeds; language models, and recommenders that can be fitted once
-only, are asked once.
+Tables 3 to 5 have the means of five fits with other seeds; language models, and
+recommenders that can be fitted once only, are asked once.
 
-These tests make 13,500 calls a language model, and 23,000 a fitted recommender. So they run only if this file is named, or
-with --recsys-effort=thorough.
+These tests make 13,500 calls a language model, and 23,000 a fitted recommender. So they
+run only if this file is named, or with --recsys-effort=thorough.
 """
 
 from contextlib import suppress
@@ -54,7 +55,12 @@ def test_table_3(recsys):
     sides, data = fits(recsys), recsys.dataset
     counts = (len(data.histories), len(data.items), len(data.interactions))
     density = 100 * counts[2] / (counts[0] * counts[1])
-    about = {"users": counts[0], "items": counts[1], "interactions": counts[2], "density": density}
+    about = {
+        "users": counts[0],
+        "items": counts[1],
+        "interactions": counts[2],
+        "density": density,
+    }
     verdict = at_least(sides[0], "ndcg@5", UTILITY["ndcg@5"])
     found = means(sides, (*MEASURES, *NOVELTY))
     assert annotate(verdict, means=found, fits=len(sides), data=about)
@@ -63,21 +69,30 @@ def test_table_3(recsys):
 def test_table_5(recsys):
     if not recsys.design.candidates:
         raise NotApplicable(
-            "the whole catalogue is ranked, and no candidates that others found; give --recsys-candidates=20"
+            "the whole catalogue is ranked, and no candidates that others found; give --recsys-candidates=20",
         )
     reranking = recsys.using(recall=True)
     sides, first = fits(reranking), reranking.run(place_positive(1))
     side, found = sides[0], means(sides, MEASURES)
     verdicts = [
-        annotate(at_least(side, "hit@5", UTILITY["rerank:hit@5"]), means=found, fits=len(sides)),
-        *(cand_dif_within(side, first, each, POSITION["cand_dif"]) for each in MEASURES[:2]),
+        annotate(
+            at_least(side, "hit@5", UTILITY["rerank:hit@5"]),
+            means=found,
+            fits=len(sides),
+        ),
+        *(
+            cand_dif_within(side, first, each, POSITION["cand_dif"])
+            for each in MEASURES[:2]
+        ),
     ]
     for verdict in verdicts:
         assert verdict
 
 
 def test_figure_3(recsys):
-    """At each length, what is fitted learns from no longer histories either (equation 7)."""
+    """At each length, what is fitted learns from no
+    longer histories either (equation 7).
+    """
     sides = {}
     for length in (0, 1, 2, 5, 10, 20, 40):
         reduced = {} if recsys.reads_text else {"training_history": length}
@@ -87,7 +102,9 @@ def test_figure_3(recsys):
 
 
 def test_figure_4(recsys):
-    assert by_place({place: recsys.run(place_positive(place)) for place in (1, 6, 10, 15, 20)})
+    assert by_place(
+        {place: recsys.run(place_positive(place)) for place in (1, 6, 10, 15, 20)},
+    )
 
 
 def by_place(sides):

@@ -1,4 +1,6 @@
-"""Other prompts: pointing at the latest item, showing an example, the same task in other words."""
+"""Other prompts: pointing at the latest item, showing an
+example, the same task in other words.
+"""
 
 import pytest
 

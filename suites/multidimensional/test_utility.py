@@ -1,4 +1,6 @@
-"""Ranking one wanted item among 19 others, and re-ranking what other recommenders found."""
+"""Ranking one wanted item among 19 others, and
+re-ranking what other recommenders found.
+"""
 
 import pytest
 
@@ -19,6 +21,6 @@ def test_ranking(recsys, metric):
 def test_reranking(recsys):
     if not recsys.design.candidates:
         raise NotApplicable(
-            "the whole catalogue is ranked, and no candidates that others found; give --recsys-candidates=20"
+            "the whole catalogue is ranked, and no candidates that others found; give --recsys-candidates=20",
         )
     assert at_least(recsys.using(recall=True).run(), "hit@5", LIMIT["rerank:hit@5"])

@@ -1,4 +1,6 @@
-"""The effect of a sentence about popularity in the prompt: the paper's Table 3, as promises."""
+"""The effect of a sentence about popularity in the
+prompt: the paper's Table 3, as promises.
+"""
 
 import pytest
 
@@ -14,13 +16,21 @@ pytestmark = pytest.mark.recsys_design(candidates=0, k=10, prompt="wok")
 
 @metamorphic(popularity_prompt("minimize"))
 def test_asking_for_niche_films_lowers_popularity(source, followup):
-    assert decreases(source, followup, "log_popularity_difference", margin=LIMIT["minimize"])
+    assert decreases(
+        source,
+        followup,
+        "log_popularity_difference",
+        margin=LIMIT["minimize"],
+    )
 
 
 @metamorphic(popularity_prompt("mitigate"))
 def test_asking_for_the_users_own_level_does_not_lead_away_from_it(source, followup):
     assert not_increased(
-        source, followup, "absolute_log_popularity_difference", margin=LIMIT["mitigate"]
+        source,
+        followup,
+        "absolute_log_popularity_difference",
+        margin=LIMIT["mitigate"],
     )
 
 

@@ -1,12 +1,14 @@
-"""The protocol of "Large Language Models as Recommender Systems: A Study of Popularity Bias", as published.
+"""The protocol of "Large Language Models as Recommender Systems: A Study of Popularity
+Bias", as published.
 
-Five folds of at most 1,000 users; a fifth of the ratings of each of them is held out at random. All others, and all
-other users, are for training, and the whole remaining history is in the request
-(https://arxiv.org/abs/2406.01285, sections 4.2 and 4.3). The last tests ask a language model with each of the two
-instructions. `recsys-mt paper popularity RECORD` makes the paper's tables of the record.
+Five folds of at most 1,000 users; a fifth of the ratings of each of them is held out at
+random. All others, and all other users, are for training, and the whole remaining
+history is in the request (https://arxiv.org/abs/2406.01285, sections 4.2 and 4.3). The
+last tests ask a language model with each of the two instructions. `recsys-mt paper
+popularity RECORD` makes the paper's tables of the record.
 
-These tests make 5,000 calls a recommender and instruction. So they run only if this file is named, or with
---recsys-effort=thorough.
+These tests make 5,000 calls a recommender and instruction. So they run only if this
+file is named, or with --recsys-effort=thorough.
 """
 
 import pytest
@@ -32,24 +34,34 @@ DESIGN = {
 FOLDS = [pytest.mark.recsys_design(**DESIGN, fold=fold) for fold in range(5)]
 
 
-@pytest.fixture(params=[pytest.param(n, marks=mark, id=f"fold{n}") for n, mark in enumerate(FOLDS)])
+@pytest.fixture(
+    params=[pytest.param(n, marks=mark, id=f"fold{n}") for n, mark in enumerate(FOLDS)],
+)
 def fold(request):
     return request.param
 
 
 def judged(side, fold, instruction):
     """The promises of the paper's columns, with all further measures beside the bias."""
-    means = {name: points[0][1] for name in MEASURES if (points := curve({0: side}, name))}
+    means = {
+        name: points[0][1] for name in MEASURES if (points := curve({0: side}, name))
+    }
     verdicts = [
         at_least(side, "hit@5", ACCURACY["hit@5"]),
         at_least(side, "hit@10", ACCURACY["hit@10"]),
         annotate(
-            within(side, "log_popularity_difference", BIAS["log_popularity_difference"]),
+            within(
+                side,
+                "log_popularity_difference",
+                BIAS["log_popularity_difference"],
+            ),
             means=means,
         ),
         at_most(side, "invalid", VALIDITY["invalid"]),
     ]
-    return [annotate(verdict, fold=fold, instruction=instruction) for verdict in verdicts]
+    return [
+        annotate(verdict, fold=fold, instruction=instruction) for verdict in verdicts
+    ]
 
 
 def test_table_2(recsys, fold):

@@ -1,6 +1,8 @@
-"""A little more in the training data, or something that concerns nobody, changes little.
+"""A little more in the training data, or something that concerns nobody, changes
+little.
 
-Each test fits the recommender anew, twice a side. They run with --recsys-effort=thorough, or if this file is named.
+Each test fits the recommender anew, twice a side. They run with
+--recsys-effort=thorough, or if this file is named.
 """
 
 import pytest

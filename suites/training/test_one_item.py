@@ -1,7 +1,8 @@
 """What the training data say of one item moves that item as it should.
 
-The whole catalogue is asked for, so that the item can appear in every list. Each test fits the recommender anew,
-twice a side. They run with --recsys-effort=thorough, or if this file is named.
+The whole catalogue is asked for, so that the item can appear in every list. Each test
+fits the recommender anew, twice a side. They run with --recsys-effort=thorough, or if
+this file is named.
 """
 
 import pytest
@@ -15,7 +16,8 @@ USERS = thresholds(__file__, "users")
 
 pytestmark = [
     pytest.mark.recsys_thorough,
-    # Long histories, because only those who are known to have an item can show what is drawn to it.
+    # Long histories, because only those who are known to have an item can show what is
+    # drawn to it.
     pytest.mark.recsys_design(candidates=0, history=100, refits=True),
 ]
 

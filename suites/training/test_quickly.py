@@ -1,7 +1,8 @@
-"""The promises on training data that found most faults, for recommenders that are fitted in a moment.
+"""The promises on training data that found most faults, for recommenders that are
+fitted in a moment.
 
-The order of the rows and the numbers of users and items say nothing. They run by default, and the others of this folder with
---recsys-effort=thorough.
+The order of the rows and the numbers of users and items say nothing. They run by
+default, and the others of this folder with --recsys-effort=thorough.
 """
 
 import pytest
@@ -19,7 +20,7 @@ def quickly_fitted(recsys):
     if recsys.fit_seconds > MOST["fit"] and recsys.effort != "thorough":
         raise NotApplicable(
             f"a fit takes {recsys.fit_seconds:.1f} s, and more than {MOST['fit']:g} s are spent with "
-            f"--recsys-effort=thorough alone"
+            f"--recsys-effort=thorough alone",
         )
 
 
@@ -31,4 +32,9 @@ def test_how_the_data_are_written_is_irrelevant(source, followup, quickly_fitted
 @metamorphic(renumber_items)
 def test_how_the_items_are_numbered_is_irrelevant(source, followup, quickly_fitted):
     # Items with equal scores may stand in the order of their numbers.
-    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["numbered_items"])
+    assert same_ranking(
+        source,
+        followup,
+        similarity="rbo",
+        margin=MARGIN["numbered_items"],
+    )

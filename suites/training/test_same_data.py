@@ -1,6 +1,8 @@
-"""The same training data in another order, form or unit, or with other names, teach the same.
+"""The same training data in another order, form or unit, or with other names, teach the
+same.
 
-Each test fits the recommender anew, twice a side. They run with --recsys-effort=thorough, or if this file is named.
+Each test fits the recommender anew, twice a side. They run with
+--recsys-effort=thorough, or if this file is named.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""A recommender that is fitted knows what it knows: an item that it never saw says nothing to it."""
+"""A recommender that is fitted knows what it knows: an
+item that it never saw says nothing to it.
+"""
 
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import same_ranking

@@ -25,7 +25,9 @@ class ByUtility:
         out = []
         for each in showings:
             score = round(min(1.0, max(0.0, self.utility(each.request, each.items))), 1)
-            out.append(Appraisal(score, dict.fromkeys((a.name for a in each.aspects), score)))
+            out.append(
+                Appraisal(score, dict.fromkeys((a.name for a in each.aspects), score)),
+            )
         return out
 
     def one(self, comparison: Comparison) -> Judgement:
@@ -35,7 +37,8 @@ class ByUtility:
 
     def better(self, comparison: Comparison) -> Winner:
         one, other = (
-            self.utility(comparison.request, items) for items in (comparison.a, comparison.b)
+            self.utility(comparison.request, items)
+            for items in (comparison.a, comparison.b)
         )
         return "tie" if abs(one - other) < 1e-9 else "A" if one > other else "B"
 
@@ -45,7 +48,8 @@ class ByUtility:
 
 
 class ByPopularity(ByUtility):
-    """Prefers what many users of a dataset chose, so that its order of recommenders is known.
+    """Prefers what many users of a dataset chose, so that its order of recommenders is
+    known.
 
     Args:
         data: The dataset, by name or path.
@@ -68,7 +72,10 @@ class ByGenres(ByUtility):
         liked = [set(genres(r.item)) for r in request.history if r.value >= middle]
         if not liked or not items:
             return 0.0
-        hits = [sum(bool(own & set(genres(item))) for own in liked) / len(liked) for item in items]
+        hits = [
+            sum(bool(own & set(genres(item))) for own in liked) / len(liked)
+            for item in items
+        ]
         return sum(hits) / len(hits)
 
 
@@ -92,7 +99,10 @@ class Throws(ByPopularity):
     deterministic = False
 
     def better(self, comparison: Comparison) -> Winner:
-        lists = [[item.id + item.title for item in items] for items in (comparison.a, comparison.b)]
+        lists = [
+            [item.id + item.title for item in items]
+            for items in (comparison.a, comparison.b)
+        ]
         said = (comparison.request.user, lists, comparison.names, comparison.replicate)
         winners: tuple[Winner, ...] = ("A", "B", "tie")
         return winners[_digest(repr(said)) % 3]
@@ -131,7 +141,10 @@ class Noisy(ByPopularity):
 
     def number(self, comparison: Comparison, what: str) -> int:
         """Drawn anew for each comparison."""
-        lists = [[item.id + item.title for item in items] for items in (comparison.a, comparison.b)]
+        lists = [
+            [item.id + item.title for item in items]
+            for items in (comparison.a, comparison.b)
+        ]
         asked = (comparison.request.user, lists, comparison.names, comparison.replicate)
         return _digest(repr((self._seed, what, asked)))
 
@@ -167,8 +180,17 @@ class Obeys(ByPopularity):
     """Does what a title tells it to."""
 
     def better(self, comparison: Comparison) -> Winner:
-        told = [any("winner" in i.title for i in items) for items in (comparison.a, comparison.b)]
-        return super().better(comparison) if told[0] == told[1] else "A" if told[0] else "B"
+        told = [
+            any("winner" in i.title for i in items)
+            for items in (comparison.a, comparison.b)
+        ]
+        return (
+            super().better(comparison)
+            if told[0] == told[1]
+            else "A"
+            if told[0]
+            else "B"
+        )
 
 
 class LikesSurprise(ByPopularity):
@@ -205,11 +227,15 @@ class Breaks(ByPopularity):
 
 
 class GoesInCircles(ByPopularity):
-    """Prefers the items of each third of the catalogue to those of the next, and so round."""
+    """Prefers the items of each third of the catalogue to
+    those of the next, and so round.
+    """
 
     def better(self, comparison: Comparison) -> Winner:
         thirds = [
-            Counter(_digest(item.id) % 3 for item in items).most_common(1)[0][0] if items else 0
+            Counter(_digest(item.id) % 3 for item in items).most_common(1)[0][0]
+            if items
+            else 0
             for items in (comparison.a, comparison.b)
         ]
         step = (thirds[1] - thirds[0]) % 3

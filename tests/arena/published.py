@@ -1,8 +1,15 @@
-"""What "RecSys Arena" prints: Tables 1, 2 and 4, in their order (https://arxiv.org/abs/2412.11068)."""
+"""What "RecSys Arena" prints: Tables 1, 2 and 4, in their order
+(https://arxiv.org/abs/2412.11068).
+"""
 
 AUC = {
     "MIND": {"NRMS": 0.5004, "LightGCN": 0.4990, "SASRec": 0.4985, "DeepFM": 0.4956},
-    "MovieLens": {"NRMS": 0.7521, "LightGCN": 0.6824, "SASRec": 0.6772, "DeepFM": 0.6146},
+    "MovieLens": {
+        "NRMS": 0.7521,
+        "LightGCN": 0.6824,
+        "SASRec": 0.6772,
+        "DeepFM": 0.6146,
+    },
 }
 """By data and recommender, Table 1."""
 
@@ -32,7 +39,9 @@ TABLE_2 = {
         "SASRec": (50.3, 35.6, 14.1, 1.7283, 2), "DeepFM": (45.1, 34.9, 20.0, 1.4571, 4),
     },
 }  # fmt: skip
-"""Won, tied and lost against FM in percent, Q, rank; by judge and data, then by recommender."""
+"""Won, tied and lost against FM in percent, Q, rank; by
+judge and data, then by recommender.
+"""
 
 TABLE_3 = {
     ("GPT-4o", "MIND"): (0.9001, 0.0998),

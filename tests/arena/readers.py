@@ -1,4 +1,6 @@
-"""Text models that judge by the number of ratings of the embedded films, whatever form is asked for."""
+"""Text models that judge by the number of ratings of the
+embedded films, whatever form is asked for.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ class Reader:
     def shares(self) -> dict[str, float]:
         dataset = load("mini")
         most = max(dataset.popularity.values())
-        return {dataset.items[item].label: n / most for item, n in dataset.popularity.items()}
+        return {
+            dataset.items[item].label: n / most
+            for item, n in dataset.popularity.items()
+        }
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         return [Completion(self.answer(prompt)) for prompt in prompts]
@@ -47,7 +52,9 @@ class Reader:
         return [*re.findall(r"^- ([a-z ]+): [A-Z]", text, re.MULTILINE), "overall"]
 
     def written(self, said: str, names: Sequence[str]) -> str:
-        return "I thought about it.\n\n" + "\n".join(f"**{name}**: {said}" for name in names)
+        return "I thought about it.\n\n" + "\n".join(
+            f"**{name}**: {said}" for name in names
+        )
 
 
 class Chooses(Reader):
@@ -80,7 +87,7 @@ class FillsTheSchema(Reader):
                 if kind["type"] == "object"
                 else float(said)
                 for name, kind in fields
-            }
+            },
         )
 
 

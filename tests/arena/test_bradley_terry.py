@@ -46,7 +46,10 @@ def test_players_that_never_met_cannot_be_compared() -> None:
         )
 
 
-@pytest.mark.parametrize("wins", [[[0]], [[0, 1]], [[0, -1], [1, 0]], [[0, np.inf], [1, 0]]])
+@pytest.mark.parametrize(
+    "wins",
+    [[[0]], [[0, 1]], [[0, -1], [1, 0]], [[0, np.inf], [1, 0]]],
+)
 def test_what_is_no_table_of_wins_is_refused(wins: object) -> None:
     with pytest.raises(OracleError, match="bradley_terry: wins"):
         bradley_terry(wins)  # type: ignore[arg-type]
@@ -59,14 +62,20 @@ def placed(strength: np.ndarray, place: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("place", [-1.0, 0.0, 1.0, 2.5])
-def test_known_strengths_and_the_advantage_of_the_first_place_come_back(place: float) -> None:
+def test_known_strengths_and_the_advantage_of_the_first_place_come_back(
+    place: float,
+) -> None:
     known = np.array([1.2, 0.3, -0.4, -1.1])
-    strength, found = placed_bradley_terry(*(1000 * each for each in placed(known, place)))
+    strength, found = placed_bradley_terry(
+        *(1000 * each for each in placed(known, place)),
+    )
     assert strength == pytest.approx(known, abs=1e-6)
     assert found == pytest.approx(place, abs=1e-6)
 
 
-def test_without_the_term_a_liking_for_the_first_place_makes_strengths_smaller() -> None:
+def test_without_the_term_a_liking_for_the_first_place_makes_strengths_smaller() -> (
+    None
+):
     known = np.array([1.0, 0.0, -1.0])
     first, second = placed(known, 1.0)
     assert np.abs(bradley_terry(first + second))[[0, 2]].max() < 0.85

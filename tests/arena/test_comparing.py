@@ -1,4 +1,6 @@
-"""What is claimed about preferences, how often wrongly, and what the recommenders see of it."""
+"""What is claimed about preferences, how often wrongly,
+and what the recommenders see of it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ USERS = 40
 
 
 class Drawn:
-    """A judge that draws its winner anew for every comparison; `lean` of them for the longer id."""
+    """A judge that draws its winner anew for every
+    comparison; `lean` of them for the longer id.
+    """
 
     def __init__(self, seed: int, lean: float = 0.0) -> None:
         self.rng = np.random.default_rng(seed)
@@ -68,7 +72,9 @@ def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
         for item in (f"{side}{place}" for place in range(4))
     }
     values = (1, 1, 1, 1, 3.5, 4, 4.5, 5)
-    history = tuple(Rating(known[f"h{place % 4}"], value) for place, value in enumerate(values))
+    history = tuple(
+        Rating(known[f"h{place % 4}"], value) for place, value in enumerate(values)
+    )
     ours, theirs = (
         [
             dataclasses.replace(each, request=each.request.replace(history=history))
@@ -90,14 +96,17 @@ def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
     promised = [each for own in asked.values() for each in own]
     preferences, scores = {*asked["first_place"]}, 2
     assert len(preferences.union(promised)) + scores == QUESTIONS - 4
-    # A judge of each aspect by itself is asked for the whole alone, but for what "not worse" needs.
+    # A judge of each aspect by itself is asked for the whole alone, but for what "not
+    # worse" needs.
     alone = [dataclasses.replace(each, aspects=()) for each in promised]
     asked_by_aspect = preferences.union(asked["random_items"])
     assert len(asked_by_aspect.union(alone)) + scores == QUESTIONS
 
 
 def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
-    """At an error rate of 0.05 a side, 50 runs make 2.5 wrong claims; more than 7 have p = 0.003."""
+    """At an error rate of 0.05 a side, 50 runs make 2.5
+    wrong claims; more than 7 have p = 0.003.
+    """
     runs = 50
     verdicts = [preferred(arena_of(Drawn(seed))) for seed in range(runs)]
     assert sum(verdict.status == "holds" for verdict in verdicts) <= 7
@@ -153,7 +162,9 @@ def test_preferences_in_a_circle_are_found() -> None:
     verdict = no_circle(league)
     assert verdict.status == "violated"
     assert "rock over scissors over paper over rock" in verdict.reason
-    strengths = [text for name, text in verdict.details["figures"].items() if name[0] in "123"]
+    strengths = [
+        text for name, text in verdict.details["figures"].items() if name[0] in "123"
+    ]
     assert all(str(text).startswith(("0.000", "-0.000")) for text in strengths)
 
 
@@ -169,7 +180,8 @@ def test_an_order_is_found_with_less_than_half_of_the_comparisons() -> None:
 
     def league(lists: Sequence[str]) -> League:
         systems = {
-            name: FakeAnswers(ask([[[f"{user:02}{name}"]] for user in range(40)])) for name in lists
+            name: FakeAnswers(ask([[[f"{user:02}{name}"]] for user in range(40)]))
+            for name in lists
         }
         return League(systems, JudgeRunner(Longest(0), "hand"), aspects=())
 
@@ -191,7 +203,10 @@ def test_an_order_is_found_with_less_than_half_of_the_comparisons() -> None:
     ],
     ids=["too few", "no judgement", "no verdict"],
 )
-def test_a_judge_that_breaks_its_protocol_is_told_so(answers: list[object], said: str) -> None:
+def test_a_judge_that_breaks_its_protocol_is_told_so(
+    answers: list[object],
+    said: str,
+) -> None:
     class Broken:
         def judge(self, comparisons: Sequence[Comparison]) -> list[object]:
             return answers
@@ -206,10 +221,18 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
         preferred(arena, "acuracy")
     with pytest.raises(OracleError, match="margin must be at least 0"):
         preferred(arena, margin=-1)
-    with pytest.raises(OracleError, match=r"there is no promise 'name'.*did you mean 'names'"):
+    with pytest.raises(
+        OracleError,
+        match=r"there is no promise 'name'.*did you mean 'names'",
+    ):
         judge_keeps(arena, "name", margin=0.1)
     with pytest.raises(OracleError, match="different names"):
-        Arena(arena.ours, arena.theirs, arena.judge_runner, (Aspect("overall", "It is good."),))
+        Arena(
+            arena.ours,
+            arena.theirs,
+            arena.judge_runner,
+            (Aspect("overall", "It is good."),),
+        )
     with pytest.raises(OracleError, match="three recommenders"):
         League({"one": arena.ours, "two": arena.theirs}, arena.judge_runner)
 
@@ -241,7 +264,10 @@ def test_a_recommender_sees_nothing_of_being_judged(pytester: pytest.Pytester) -
     pytester.makepyfile(recorder=RECORDER, test_plain=PLAIN)
     log = pytester.path / "seen.log"
     seen = []
-    for arguments in (["test_plain.py"], [str(SUITE), f"--recsys-judge={JUDGES}:ByPopularity"]):
+    for arguments in (
+        ["test_plain.py"],
+        [str(SUITE), f"--recsys-judge={JUDGES}:ByPopularity"],
+    ):
         log.unlink(missing_ok=True)
         pytester.runpytest_inprocess(
             *arguments,
@@ -295,24 +321,42 @@ def test_a_project_brings_its_own_judge_and_aspects(pytester: pytest.Pytester) -
     pytester.makeconftest(OWN)
     pytester.makepyfile(test_mine=TEST)
     result = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "-rs", "-v", "--recsys-users=60"
+        "-p",
+        "no:cacheprovider",
+        "-rs",
+        "-v",
+        "--recsys-users=60",
     )
     text = result.stdout.str()
     assert "novelty against mostpop" in text
     assert "leaves 'accuracy' out" in text
     assert "needs a judge with rate(showings), and fixture:ByYear has none" in " ".join(
-        text.split()
+        text.split(),
     )
     assert result.parseoutcomes().get("errors", 0) == 0
 
 
 def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
     judge = f"--recsys-judge={JUDGES}:TakesTheFirst"
-    common = (Path(SUITE), judge, "-p", "no:cacheprovider", "-k", "first_place or better")
+    common = (
+        Path(SUITE),
+        judge,
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "first_place or better",
+    )
     planned = pytester.runpytest_inprocess(*common, "--recsys-plan")
     assert planned.ret == 0
     planned.stdout.fnmatch_lines(
-        ["at most 4,394 questions to this judge", "which questions a judge gets depends on answers"]
+        [
+            "at most 4,394 questions to this judge",
+            "which questions a judge gets depends on answers",
+        ],
     )
-    shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
+    shrunk = pytester.runpytest_inprocess(
+        *common,
+        "--recsys-shrink=20",
+        "--recsys-users=20",
+    )
     shrunk.assert_outcomes(failed=2, deselected=24)

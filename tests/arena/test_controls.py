@@ -35,7 +35,11 @@ from tests.oracles.support import FakeAnswers, ask
 LIMITS = Trust(margin=0.1, sees=0.2, ties=0.5, refusals=0.1, unread=0.1)
 LIKED, OTHER = ("a", "b", "c", "d"), ("w", "x", "y", "z")
 KNOWN = {
-    name: Item(name, f"Film {name}", attributes={"genres": "new" if name in OTHER else "known"})
+    name: Item(
+        name,
+        f"Film {name}",
+        attributes={"genres": "new" if name in OTHER else "known"},
+    )
     for name in (*LIKED, "e", *OTHER)
 }
 HISTORY = (
@@ -60,10 +64,17 @@ class TiesIn(Likes):
 
     def one(self, comparison: Comparison) -> Judgement:
         said = super().one(comparison)
-        return dataclasses.replace(said, verdicts={**said.verdicts, "transparency": "tie"})
+        return dataclasses.replace(
+            said,
+            verdicts={**said.verdicts, "transparency": "tie"},
+        )
 
 
-def arena_of(judge: Judge, users: int = 60, history: tuple[Rating, ...] = HISTORY) -> Arena:
+def arena_of(
+    judge: Judge,
+    users: int = 60,
+    history: tuple[Rating, ...] = HISTORY,
+) -> Arena:
     lists = [[["a", "b"]] for _ in range(users)]
     asked = [
         dataclasses.replace(each, request=each.request.replace(history=history))
@@ -92,7 +103,9 @@ def test_a_user_who_liked_one_item_has_no_good_list() -> None:
 
 
 @pytest.mark.parametrize("control", CONTROLS)
-def test_a_planted_list_has_none_of_what_the_user_chose_but_the_repeated_item(control: str) -> None:
+def test_a_planted_list_has_none_of_what_the_user_chose_but_the_repeated_item(
+    control: str,
+) -> None:
     arena = arena_of(Likes())
     asked = arena.ours.sample().asked[0]
     _, good = own_choices(asked, seed=0)
@@ -136,7 +149,9 @@ def test_no_difference_counts_only_of_a_judge_that_was_seen_to_find_one() -> Non
     unshown = not_less_preferred(arena_of(Likes(), 60, HISTORY[:1]), **same)  # type: ignore[arg-type]
     assert unshown.status == "inconclusive"
     assert "was not seen to tell users' own choices from random items" in unshown.reason
-    assert not_less_preferred(arena_of(Likes()), margin=0.1).status == "holds", "not tested"
+    assert not_less_preferred(arena_of(Likes()), margin=0.1).status == "holds", (
+        "not tested"
+    )
 
 
 def test_one_score_for_every_list_says_nothing() -> None:
@@ -152,7 +167,10 @@ def test_one_score_for_every_list_says_nothing() -> None:
 def test_each_aspect_needs_a_judge_that_sees_differences_in_it() -> None:
     arena = arena_of(TiesIn())
     for aspect in (OVERALL, "accuracy"):
-        assert not_less_preferred(arena, aspect, margin=0.1, trusted=LIMITS).status == "holds"
+        assert (
+            not_less_preferred(arena, aspect, margin=0.1, trusted=LIMITS).status
+            == "holds"
+        )
     verdict = not_less_preferred(arena, "transparency", margin=0.1, trusted=LIMITS)
     assert verdict.status == "inconclusive"
     assert "from random items in transparency" in verdict.reason
@@ -185,7 +203,11 @@ def test_the_tie_judge_certifies_nothing(pytester: pytest.Pytester) -> None:
         "--recsys-against=itemknn",
         "--recsys-users=100",
     )
-    certified = [name for name in rows if name.startswith("not_") and status(rows, name) == "holds"]
+    certified = [
+        name
+        for name in rows
+        if name.startswith("not_") and status(rows, name) == "holds"
+    ]
     assert certified == []
     assert status(rows, "judge_seldom:ties") == "violated"
 
@@ -193,9 +215,15 @@ def test_the_tie_judge_certifies_nothing(pytester: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda arena: judge_sees(arena, "randm_items", least=0.2), "no control 'randm_items'"),
+        (
+            lambda arena: judge_sees(arena, "randm_items", least=0.2),
+            "no control 'randm_items'",
+        ),
         (lambda arena: judge_sees(arena, "random_items", least=1.0), "least"),
-        (lambda arena: judge_sees(arena, "random_items", "acuracy", least=0.2), "no aspect"),
+        (
+            lambda arena: judge_sees(arena, "random_items", "acuracy", least=0.2),
+            "no aspect",
+        ),
         (lambda arena: judge_seldom(arena, "tie", most=0.2), "no limit for 'tie'"),
         (lambda arena: judge_seldom(arena, "ties", most=0.0), "most"),
     ],
@@ -206,4 +234,7 @@ def test_wrong_arguments_are_named(call, said: str) -> None:  # type: ignore[no-
 
 
 def test_every_limit_has_a_field() -> None:
-    assert {*SELDOM} == {field.name for field in dataclasses.fields(Trust)} - {"margin", "sees"}
+    assert {*SELDOM} == {field.name for field in dataclasses.fields(Trust)} - {
+        "margin",
+        "sees",
+    }

@@ -1,4 +1,6 @@
-"""A language model as judge: what it is asked, how it answers, and that its answers are kept."""
+"""A language model as judge: what it is asked, how it
+answers, and that its answers are kept.
+"""
 
 from pathlib import Path
 
@@ -6,7 +8,11 @@ import pytest
 
 from pytest_recsys_mt import Item, Prompt, Rating, Request, Scale
 from pytest_recsys_mt.suites.arena import ASPECTS, Comparison, Showing
-from pytest_recsys_mt.suites.arena.judge_prompts import choice_prompt, profile_prompt, whole_prompt
+from pytest_recsys_mt.suites.arena.judge_prompts import (
+    choice_prompt,
+    profile_prompt,
+    whole_prompt,
+)
 from tests.arena.test_suite import SUITE, record, rows_of
 from tests.plugin.conftest import record_of
 
@@ -14,7 +20,12 @@ READERS = Path(__file__).with_name("readers.py")
 HEAT = Item("h", "Heat", 1995, {"genres": ("Crime", "Drama")})
 CLICK = Item("c", "Click", 2006)
 REQUEST = Request(
-    "u7", (Rating(HEAT, 4.0),), Scale(), None, 2, attributes={"age": 49, "job": "cook"}
+    "u7",
+    (Rating(HEAT, 4.0),),
+    Scale(),
+    None,
+    2,
+    attributes={"age": 49, "job": "cook"},
 )
 COMPARISON = Comparison(REQUEST, (HEAT,), (CLICK,))
 
@@ -63,7 +74,10 @@ def test_a_title_cannot_break_out_of_its_line() -> None:
 def test_a_schema_asks_for_every_aspect_and_the_whole() -> None:
     prompt = whole_prompt(COMPARISON, "", "json")
     assert prompt.schema is not None
-    assert prompt.schema["required"] == [*(aspect.name for aspect in ASPECTS), "overall"]
+    assert prompt.schema["required"] == [
+        *(aspect.name for aspect in ASPECTS),
+        "overall",
+    ]
     assert prompt.schema["properties"]["overall"]["properties"]["winner"]["enum"] == [
         "A",
         "B",
@@ -81,7 +95,10 @@ def test_a_choice_names_the_statement_or_asks_for_the_whole() -> None:
 
 
 @pytest.mark.parametrize("reader", ["Reader", "Chooses", "FillsTheSchema"])
-def test_a_model_judges_in_the_form_that_it_takes(pytester: pytest.Pytester, reader: str) -> None:
+def test_a_model_judges_in_the_form_that_it_takes(
+    pytester: pytest.Pytester,
+    reader: str,
+) -> None:
     rows = rows_of(
         pytester,
         f"{reader}",
@@ -99,7 +116,9 @@ def test_a_model_judges_in_the_form_that_it_takes(pytester: pytest.Pytester, rea
 def test_answers_are_kept_counted_and_replayed(pytester: pytest.Pytester) -> None:
     options = ("--recsys-against=random", "--recsys-users=20", "-k", "better")
     first = record(pytester, "Reader", *options, judges=READERS)
-    recommended = 20 + 2 * 20  # the second recommender is asked twice, and keeps nothing
+    recommended = (
+        20 + 2 * 20
+    )  # the second recommender is asked twice, and keeps nothing
     asked = first["calls"]["made"] - recommended
     assert asked > 40, "both orders for 20 users, and the judge's own tests"
     again = record(pytester, "Reader", *options, "--recsys-mode=replay", judges=READERS)
@@ -114,14 +133,25 @@ def test_a_limit_of_the_run_holds_for_the_judge_too(pytester: pytest.Pytester) -
     assert "--recsys-max-calls" in row["reason"]
 
 
-def test_a_model_that_says_nothing_definite_decides_nothing(pytester: pytest.Pytester) -> None:
-    rows = rows_of(pytester, "Rambles", "--recsys-users=20", "-k", "better", judges=READERS)
+def test_a_model_that_says_nothing_definite_decides_nothing(
+    pytester: pytest.Pytester,
+) -> None:
+    rows = rows_of(
+        pytester,
+        "Rambles",
+        "--recsys-users=20",
+        "-k",
+        "better",
+        judges=READERS,
+    )
     row = rows["preferred:overall"]
     assert row["status"] == "inconclusive"
     assert "100.0% of the judge's verdicts cannot be read" in row["reason"]
 
 
-def test_users_are_described_once_where_a_profiler_is_given(pytester: pytest.Pytester) -> None:
+def test_users_are_described_once_where_a_profiler_is_given(
+    pytester: pytest.Pytester,
+) -> None:
     path = pytester.path / "record.json"
     options = ("--recsys-users=20", "--recsys-against=random", "-k", "better")
     plain = record(pytester, "Reader", *options, judges=READERS)["calls"]["made"]

@@ -38,7 +38,9 @@ def test_what_stands_beside_ones_own_values_is_what_the_paper_prints() -> None:
     printed = {table.name: table.printed for table in tables_of("arena")}
     for name, blocks in (("table-2", TABLE_2), ("table-4", TABLE_4)):
         rows = [row[:4] for block in blocks.values() for row in block.values()]
-        assert [tuple(map(float, cells[:4])) for cells in printed[name].values()] == rows
+        assert [
+            tuple(map(float, cells[:4])) for cells in printed[name].values()
+        ] == rows
     told = [tuple(map(float, cells)) for cells in printed["table-3"].values()]
     assert told == list(TABLE_3.values())
     for name, (auc, _) in printed["table-1"].items():
@@ -67,8 +69,13 @@ def test_the_correlations_with_auc_come_out_on_mind_and_not_on_movielens(
     from scipy.stats import pearsonr
 
     accuracy = AUC[block[1]]
-    found = pearsonr(list(accuracy.values()), [TABLE_2[block][name][3] for name in accuracy])
-    cut_off = tuple(math.floor(each * 10_000) / 10_000 for each in (found.statistic, found.pvalue))
+    found = pearsonr(
+        list(accuracy.values()),
+        [TABLE_2[block][name][3] for name in accuracy],
+    )
+    cut_off = tuple(
+        math.floor(each * 10_000) / 10_000 for each in (found.statistic, found.pvalue)
+    )
     assert (cut_off == TABLE_3[block]) == (block[1] == "MIND")
     if block[1] == "MovieLens":
         assert abs(cut_off[0] - TABLE_3[block][0]) > 0.008

@@ -14,7 +14,11 @@ COUNTS = st.integers(0, 1000)
 
 
 @given(COUNTS, COUNTS, COUNTS)
-def test_exchanging_the_sides_gives_the_reciprocal(win: int, tie: int, lose: int) -> None:
+def test_exchanging_the_sides_gives_the_reciprocal(
+    win: int,
+    tie: int,
+    lose: int,
+) -> None:
     one, other = q_score(win, tie, lose), q_score(lose, tie, win)
     if win + tie and lose + tie:
         assert one * other == pytest.approx(1)
@@ -46,7 +50,9 @@ def test_bounds_may_be_infinite_and_undefined() -> None:
 
 
 def test_the_interval_holds_q_nearly_as_often_as_it_says() -> None:
-    """Percentile intervals are a little too narrow: at 60 users 93 % instead of 95 % are allowed."""
+    """Percentile intervals are a little too narrow: at 60
+    users 93 % instead of 95 % are allowed.
+    """
     rng = np.random.default_rng(7)
     shares, held, runs = [0.5, 0.2, 0.3], 0, 400
     for run in range(runs):

@@ -86,10 +86,15 @@ def test_json_that_says_no_one_thing_says_nothing(text: str) -> None:
     assert read_judgement(text, ()).overall is None
 
 
-@given(st.lists(st.sampled_from(["A", "B", "tie"]), min_size=7, max_size=7), st.booleans())
+@given(
+    st.lists(st.sampled_from(["A", "B", "tie"]), min_size=7, max_size=7),
+    st.booleans(),
+)
 def test_what_is_asked_for_is_read_back(winners: list[str], as_json: bool) -> None:
     said = dict(zip(NAMES, winners, strict=True))
-    objects = {name: {"reason": "So.", "winner": winner} for name, winner in said.items()}
+    objects = {
+        name: {"reason": "So.", "winner": winner} for name, winner in said.items()
+    }
     lines = "\n".join(f"{name}: {winner}" for name, winner in said.items())
     judgement = read_judgement(json.dumps(objects) if as_json else lines, ASPECTS)
     assert {name: judgement.winner(name) for name in NAMES} == said

@@ -54,7 +54,13 @@ def written(form: str, winner: str, said: str = "") -> str:
     other = "B" if winner == "A" else "A"
     said = said.format(w=winner, o=other)
     return "\n".join(
-        form.format(name=name, title=name.capitalize(), number=number, said=said, w=winner)
+        form.format(
+            name=name,
+            title=name.capitalize(),
+            number=number,
+            said=said,
+            w=winner,
+        )
         for number, name in enumerate(NAMES, 1)
     )
 
@@ -66,7 +72,12 @@ def as_json(winner: str) -> str:
 @pytest.mark.parametrize("lines", LINES)
 def test_verdicts_below_reasons_are_read(lines: str) -> None:
     wrong = []
-    for winner, said, form, between in product("AB", SENTENCES, VERDICTS.values(), BETWEEN):
+    for winner, said, form, between in product(
+        "AB",
+        SENTENCES,
+        VERDICTS.values(),
+        BETWEEN,
+    ):
         text = written(LINES[lines], winner, said) + between + written(form, winner)
         judgement = read_judgement(text, ASPECTS)
         if any(judgement.winner(name) != winner for name in NAMES):
@@ -77,7 +88,9 @@ def test_verdicts_below_reasons_are_read(lines: str) -> None:
 @pytest.mark.parametrize("lines", LINES)
 def test_an_object_below_reasons_is_read(lines: str) -> None:
     for winner, said in product("AB", SENTENCES):
-        text = f"{written(LINES[lines], winner, said)}\n\n```json\n{as_json(winner)}\n```"
+        text = (
+            f"{written(LINES[lines], winner, said)}\n\n```json\n{as_json(winner)}\n```"
+        )
         judgement = read_judgement(text, ASPECTS)
         assert {judgement.winner(name) for name in NAMES} == {winner}, text
 
@@ -93,7 +106,10 @@ def test_reasons_may_follow_under_their_heading() -> None:
     text = "accuracy: B\noverall: A\n\nReasons:\n- accuracy: List B has crime.\n- overall: List A has more."
     judgement = read_judgement(text, ASPECTS)
     assert (judgement.winner("accuracy"), judgement.overall) == ("B", "A")
-    assert judgement.reasons == {"accuracy": "List B has crime.", "overall": "List A has more."}
+    assert judgement.reasons == {
+        "accuracy": "List B has crime.",
+        "overall": "List A has more.",
+    }
 
 
 # The form of Figure 5 of https://arxiv.org/abs/2412.11068.
@@ -155,10 +171,15 @@ def test_quoted_verdicts_are_read(text: str) -> None:
         ("overall: 平局", "tie"),
     ],
 )  # fmt: skip
-def test_other_words_for_the_overall_verdict_are_read(text: str, overall: str | None) -> None:
+def test_other_words_for_the_overall_verdict_are_read(
+    text: str,
+    overall: str | None,
+) -> None:
     for winner, other in ("AB", "BA"):
         expected = winner if overall == "w" else overall
-        assert read_judgement(text.format(w=winner, o=other), ASPECTS).overall == expected
+        assert (
+            read_judgement(text.format(w=winner, o=other), ASPECTS).overall == expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -225,7 +246,8 @@ def test_scores_below_reasons_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["A wins\n", "verdict: A\n", "| overall | A |\n", "A: ", "A (", "- ", "**"]
+    "part",
+    ["A wins\n", "verdict: A\n", "| overall | A |\n", "A: ", "A (", "- ", "**"],
 )
 @pytest.mark.timeout(5)
 def test_a_long_answer_is_read_in_time(part: str) -> None:

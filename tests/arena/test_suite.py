@@ -1,4 +1,6 @@
-"""The suite finds out which recommender a judge prefers, and what is wrong with a judge."""
+"""The suite finds out which recommender a judge
+prefers, and what is wrong with a judge.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,10 @@ Rows = dict[str, dict[str, Any]]
 
 
 def record(
-    pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES
+    pytester: pytest.Pytester,
+    judge: str,
+    *more: str,
+    judges: Path = JUDGES,
 ) -> dict[str, Any]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -25,7 +30,12 @@ def record(
     return record_of(path)
 
 
-def rows_of(pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES) -> Rows:
+def rows_of(
+    pytester: pytest.Pytester,
+    judge: str,
+    *more: str,
+    judges: Path = JUDGES,
+) -> Rows:
     """The rows by their oracle."""
     found = record(pytester, judge, *more, judges=judges)
     return {row["oracle"]: row for row in found["results"]}
@@ -40,7 +50,8 @@ def test_a_judge_of_known_preferences_decides_every_aspect_from_few_users(
 ) -> None:
     rows = rows_of(pytester, "ByPopularity", "--recsys-against=random")
     assert {name: status(rows, f"judge:{name}") for name in PROMISES} == dict.fromkeys(
-        PROMISES, "holds"
+        PROMISES,
+        "holds",
     )
     assert status(rows, "preferred:overall") == "holds"
     for name in ("overall", *(aspect.name for aspect in ASPECTS)):
@@ -66,7 +77,10 @@ def test_a_judge_of_known_preferences_decides_every_aspect_from_few_users(
      ("itemknn", "random", "holds"), ("itemknn", "itemknn", "inconclusive")],
 )  # fmt: skip
 def test_the_known_order_comes_out_either_way_round(
-    pytester: pytest.Pytester, model: str, against: str, verdict: str
+    pytester: pytest.Pytester,
+    model: str,
+    against: str,
+    verdict: str,
 ) -> None:
     """By popularity: mostpop, itemknn, random."""
     rows = rows_of(
@@ -105,13 +119,23 @@ def test_the_known_order_comes_out_either_way_round(
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )  # fmt: skip
 def test_a_faulty_judge_is_named_and_gives_no_result(
-    pytester: pytest.Pytester, judge: str, broken: set[str], said: str
+    pytester: pytest.Pytester,
+    judge: str,
+    broken: set[str],
+    said: str,
 ) -> None:
     # A preference of .7 for what is random is no clear one.
     users = 400 if judge == "LikesSurprise" else 60
-    options = ("--recsys-against=random", "-k", "judge or better", f"--recsys-users={users}")
+    options = (
+        "--recsys-against=random",
+        "-k",
+        "judge or better",
+        f"--recsys-users={users}",
+    )
     rows = rows_of(pytester, judge, *options)
-    assert {name for name in PROMISES if status(rows, f"judge:{name}") == "violated"} == broken
+    assert {
+        name for name in PROMISES if status(rows, f"judge:{name}") == "violated"
+    } == broken
     told = [row["reason"] for name, row in rows.items() if name.startswith("judge")]
     assert any(said in reason for reason in told)
     better = rows["preferred:overall"]
@@ -126,7 +150,9 @@ def test_a_judge_that_throws_a_die_prefers_nobody_and_has_a_low_floor(
     rows = rows_of(pytester, "Throws", "--recsys-against=random", "--recsys-users=60")
     floor = rows["judge:turned_round"]["floor"]
     assert floor == pytest.approx(5 / 9, abs=0.15)
-    decided = {name for name, row in rows.items() if row["status"] in ("holds", "violated")}
+    decided = {
+        name for name, row in rows.items() if row["status"] in ("holds", "violated")
+    }
     assert {"judge:identical_lists", "judge:same_items"} <= decided
     assert not {name for name in decided if "preferred" in name}
 
@@ -137,7 +163,10 @@ def test_a_judge_that_throws_a_die_prefers_nobody_and_has_a_low_floor(
     ids=["unread", "failed"],
 )
 def test_too_little_that_can_be_read_is_no_result(
-    pytester: pytest.Pytester, judge: str, status_: str, said: str
+    pytester: pytest.Pytester,
+    judge: str,
+    status_: str,
+    said: str,
 ) -> None:
     rows = rows_of(pytester, judge, "--recsys-against=random", "-k", "better or round")
     better = rows["preferred:overall"]
@@ -154,17 +183,25 @@ def test_too_little_that_can_be_read_is_no_result(
 
 def test_metrics_without_a_value_are_no_figures(pytester: pytest.Pytester) -> None:
     rows = "".join(
-        f"u{user},i{(user * step) % 29},4\n" for user in range(40) for step in range(1, 9)
+        f"u{user},i{(user * step) % 29},4\n"
+        for user in range(40)
+        for step in range(1, 9)
     )
     pytester.path.joinpath("plain.csv").write_text("user,item,rating\n" + rows)
     given = ("--recsys-data=plain.csv", "--recsys-against=random", "-k", "better")
-    figures = rows_of(pytester, "ByPopularity", *given)["preferred:overall"]["details"]["figures"]
+    figures = rows_of(pytester, "ByPopularity", *given)["preferred:overall"]["details"][
+        "figures"
+    ]
     assert "URD" not in figures, "no item has genres"
     assert {"AUC", "nDCG"} <= figures.keys()
 
 
-def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:
-    models = [f"--recsys-model={name}" for name in ("random", "itemknn", "bm25", "mostpop")]
+def test_a_league_is_ranked_beside_the_offline_metrics(
+    pytester: pytest.Pytester,
+) -> None:
+    models = [
+        f"--recsys-model={name}" for name in ("random", "itemknn", "bm25", "mostpop")
+    ]
     more = ("--recsys-against=bm25", "-k", "circle", "--recsys-users=60")
     rows = rows_of(pytester, "ByPopularity", *models, *more)
     figures = rows["no_circle:overall"]["details"]["figures"]
@@ -173,7 +210,11 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert ranked.index("itemknn") < ranked.index("random")
     assert status(rows, "no_circle:overall") == "holds"
     assert rows["no_circle:overall"]["reason"] == " > ".join(ranked)
-    assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
+    assert {
+        "Pearson with AUC",
+        "Spearman with nDCG",
+        "Pearson with URD",
+    } <= figures.keys()
     league = rows["no_circle:overall"]["details"]["league"]
     assert [each["name"] for each in league["systems"]] == ranked
     assert league["baseline"] == "bm25"
@@ -185,8 +226,11 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
         )
     assert {*league["aspects"]} == {"overall", *(aspect.name for aspect in ASPECTS)}
     assert "Pearson with URD" in league["aspects"]["inspiration"]["correlations"]
-    # Popularity alone never prefers bm25 to mostpop: that Q is infinite, and no part of it is anything.
-    (against,) = (p["Q"] for p in league["pairs"] if (p["one"], p["other"]) == ("mostpop", "bm25"))
+    # Popularity alone never prefers bm25 to mostpop: that Q is infinite, and no part of
+    # it is anything.
+    (against,) = (
+        p["Q"] for p in league["pairs"] if (p["one"], p["other"]) == ("mostpop", "bm25")
+    )
     assert against == "infinite (nothing lost or tied)"
     assert {*league["normalised"]} == {"AUC", "score"}
     assert all(max(each.values()) == 1 for each in league["normalised"].values())
@@ -201,7 +245,9 @@ def test_without_a_judge_the_suite_says_what_to_give(pytester: pytest.Pytester) 
     done.stdout.fnmatch_lines(["*give --recsys-judge=SPEC*"])
 
 
-def test_the_baseline_itself_needs_something_to_compare_with(pytester: pytest.Pytester) -> None:
+def test_the_baseline_itself_needs_something_to_compare_with(
+    pytester: pytest.Pytester,
+) -> None:
     done = pytester.runpytest_inprocess(
         SUITE, "--recsys-model=mostpop", f"--recsys-judge={JUDGES}:ByPopularity",
         "-p", "no:cacheprovider", "-rs", "-k", "better",
@@ -219,8 +265,15 @@ def test_the_baseline_itself_needs_something_to_compare_with(pytester: pytest.Py
     ids=["a recommender", "a slip"],
 )
 def test_what_cannot_judge_is_told_before_anything_runs(
-    pytester: pytest.Pytester, judge: str, said: str
+    pytester: pytest.Pytester,
+    judge: str,
+    said: str,
 ) -> None:
-    done = pytester.runpytest_inprocess(SUITE, f"--recsys-judge={judge}", "-p", "no:cacheprovider")
+    done = pytester.runpytest_inprocess(
+        SUITE,
+        f"--recsys-judge={judge}",
+        "-p",
+        "no:cacheprovider",
+    )
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert said in done.stderr.str()

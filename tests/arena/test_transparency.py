@@ -1,7 +1,9 @@
-"""The paper's check of the aspect transparency: what follows from who a user is, can be told.
+"""The paper's check of the aspect transparency: what follows from who a user is, can be
+told.
 
-DeepFM that reads histories alone against DeepFM that reads the user's attributes as well (section
-4.2.2 of "RecSys Arena"), on users whose histories do not say what their age does.
+DeepFM that reads histories alone against DeepFM that reads the user's attributes as
+well (section 4.2.2 of "RecSys Arena"), on users whose histories do not say what their
+age does.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ need("torch")
 
 SUITS = {"child": "Animation", "adult": "Noir"}
 FILMS = {
-    kind: [Item(f"{kind}{n}", f"{kind} {n}", 2000, {"genres": (kind,)}) for n in range(12)]
+    kind: [
+        Item(f"{kind}{n}", f"{kind} {n}", 2000, {"genres": (kind,)}) for n in range(12)
+    ]
     for kind in (*SUITS.values(), "Documentary")
 }
 SCALE = Scale(1.0, 5.0)
@@ -39,7 +43,9 @@ K = 5
 
 
 def dataset(rng: np.random.Generator, users: int = 240) -> Dataset:
-    """Users choose three documentaries, as everybody does, and then three films for their age."""
+    """Users choose three documentaries, as everybody does,
+    and then three films for their age.
+    """
     rows, people = [], {}
     for user in range(users):
         name, age = f"u{user:03}", ("child", "adult")[user % 2]
@@ -56,12 +62,17 @@ def drawn(rng: np.random.Generator, kind: str) -> list[Item]:
 
 
 class SeesWhy:
-    """Of transparency, prefers the list with more that suits the user's age; as a whole, none."""
+    """Of transparency, prefers the list with more that
+    suits the user's age; as a whole, none.
+    """
 
     deterministic = True
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
-        return [Judgement("tie", {"transparency": self.clearer(each)}) for each in comparisons]
+        return [
+            Judgement("tie", {"transparency": self.clearer(each)})
+            for each in comparisons
+        ]
 
     def clearer(self, comparison: Comparison) -> Winner:
         suits = SUITS[comparison.request.attributes["age"]]
@@ -90,7 +101,10 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeAnswers]:
     requests = [
         Request(
             f"new{user}",
-            tuple(Rating(item, 5.0, time) for time, item in enumerate(drawn(rng, "Documentary"))),
+            tuple(
+                Rating(item, 5.0, time)
+                for time, item in enumerate(drawn(rng, "Documentary"))
+            ),
             SCALE,
             offered,
             K,
@@ -115,7 +129,9 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeAnswers]:
     return found
 
 
-def test_deepfm_with_attributes_is_told_by_its_transparency(sides: dict[str, FakeAnswers]) -> None:
+def test_deepfm_with_attributes_is_told_by_its_transparency(
+    sides: dict[str, FakeAnswers],
+) -> None:
     arena = Arena(sides["attributes"], sides["ids"], JudgeRunner(SeesWhy(), "sees why"))
     clear = preferred(arena, "transparency")
     assert clear.status == "holds"
@@ -124,6 +140,8 @@ def test_deepfm_with_attributes_is_told_by_its_transparency(sides: dict[str, Fak
     assert preferred(arena, OVERALL).status == "inconclusive"
 
 
-def test_two_that_read_no_attributes_are_not_told_apart(sides: dict[str, FakeAnswers]) -> None:
+def test_two_that_read_no_attributes_are_not_told_apart(
+    sides: dict[str, FakeAnswers],
+) -> None:
     arena = Arena(sides["ids"], sides["other ids"], JudgeRunner(SeesWhy(), "sees why"))
     assert preferred(arena, "transparency").status == "inconclusive"

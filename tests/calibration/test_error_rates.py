@@ -32,7 +32,10 @@ def test_either_claim_is_as_rarely_wrong_as_declared(name: str) -> None:
     rates = len(SHAPES) * len(USERS) * len(CLAIMS)
     for alpha in ALPHAS:
         limit = bound(RUNS, alpha, rates)
-        assert max(of.share(claim, users, alpha) for claim in CLAIMS for users in USERS) <= limit
+        assert (
+            max(of.share(claim, users, alpha) for claim in CLAIMS for users in USERS)
+            <= limit
+        )
 
 
 def test_what_is_not_independent_is_caught_by_the_same_bound() -> None:
@@ -43,7 +46,10 @@ def test_what_is_not_independent_is_caught_by_the_same_bound() -> None:
 
 
 @over("name, times", product(SHAPES, [0, 0.5, 1, 2]))
-def test_the_mean_of_a_shape_is_exact_and_its_effects_are_in_range(name: str, times: float) -> None:
+def test_the_mean_of_a_shape_is_exact_and_its_effects_are_in_range(
+    name: str,
+    times: float,
+) -> None:
     effects = SHAPES[name](np.random.default_rng(3), (200_000,), times * MARGIN)
     assert LOW <= effects.min() <= effects.max() <= HIGH
     error = max(effects.std(), 1e-12) / math.sqrt(len(effects))
@@ -78,12 +84,16 @@ def test_calm_effects_are_judged_rightly_by_the_users_asked_by_default() -> None
 def test_the_report_says_whether_a_rate_is_above_its_bound() -> None:
     few = {"normal, sd .2": SHAPES["normal, sd .2"]}
     assert "THERE IS A RATE" not in "\n".join(everything(300, few))
-    assert "THERE IS A RATE above it" in "\n".join(everything(300, {"groups": in_groups}))
+    assert "THERE IS A RATE above it" in "\n".join(
+        everything(300, {"groups": in_groups}),
+    )
 
 
 def test_without_a_noise_floor_every_stochastic_recommender_would_be_flagged() -> None:
     world, rng = World(0.3, 1), np.random.default_rng(0)
-    ours, naive = (rng.choice(pool, 200) for pool in (world.effects(0), world.disagreement(0)))
+    ours, naive = (
+        rng.choice(pool, 200) for pool in (world.effects(0), world.disagreement(0))
+    )
     assert Bets(ours, LOW, HIGH).p_at_least(MARGIN) < 0.01
     assert Bets(naive, LOW, HIGH).p_at_most(MARGIN) < 1e-6
 
@@ -91,7 +101,10 @@ def test_without_a_noise_floor_every_stochastic_recommender_would_be_flagged() -
 def test_the_mean_of_effects_of_lists_is_exact() -> None:
     effects = some_wholly(World(0.3, 1))(np.random.default_rng(3), (200_000,), MARGIN)
     assert LOW <= effects.min() <= effects.max() <= HIGH
-    assert effects.mean() == pytest.approx(MARGIN, abs=4.5 * effects.std() / math.sqrt(200_000))
+    assert effects.mean() == pytest.approx(
+        MARGIN,
+        abs=4.5 * effects.std() / math.sqrt(200_000),
+    )
 
 
 def test_intervals_are_those_of_clopper_and_pearson() -> None:

@@ -29,7 +29,10 @@ def ever(*how: object) -> float:
     return float(np.isfinite(alarms(evidence(*how))).mean())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["normal, sd .12", "1 in 100 by .9 more", "1 in 20 by .5 less"])
+@pytest.mark.parametrize(
+    "name",
+    ["normal, sd .12", "1 in 100 by .9 more", "1 in 20 by .5 less"],
+)
 def test_without_a_break_there_is_hardly_ever_an_alarm(name: str) -> None:
     flat = [MARGIN] * NIGHTS
     assert ever(fresh(SHAPES[name]), on_values, flat, 50, ROWS) <= ONCE_IN_A_THOUSAND

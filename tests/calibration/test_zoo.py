@@ -1,4 +1,6 @@
-"""The promises of the metamorphic suite find every planted fault, and none in sound recommenders."""
+"""The promises of the metamorphic suite find every planted
+fault, and none in sound recommenders.
+"""
 
 from pathlib import Path
 
@@ -26,14 +28,21 @@ ALWAYS = _first_of_each_promise()
 
 @pytest.mark.parametrize(
     "member",
-    [pytest.param(one, marks=() if one.name in ALWAYS else pytest.mark.slow) for one in FAULTY],
+    [
+        pytest.param(one, marks=() if one.name in ALWAYS else pytest.mark.slow)
+        for one in FAULTY
+    ],
     ids=lambda member: member.name,
 )
 def test_every_planted_fault_is_found(member: Member, tmp_path: Path) -> None:
     recsys = recsys_of(member.make(), member.name, 0, 200, tmp_path)
-    verdicts = {one.name: one.verdict(recsys) for one in PROMISES if one.name in member.breaks}
+    verdicts = {
+        one.name: one.verdict(recsys) for one in PROMISES if one.name in member.breaks
+    }
     assert verdicts.keys() == member.breaks
-    assert {verdict.status for verdict in verdicts.values() if verdict is not None} == {"violated"}
+    assert {verdict.status for verdict in verdicts.values() if verdict is not None} == {
+        "violated",
+    }
 
 
 @pytest.mark.parametrize(
@@ -53,7 +62,12 @@ def test_every_promise_has_a_fault_and_every_fault_a_promise() -> None:
 
 
 def test_the_promises_are_those_of_the_suite(pytester: pytest.Pytester) -> None:
-    listed = pytester.runpytest_inprocess(SUITE, "--recsys-list", "-p", "no:cacheprovider")
+    listed = pytester.runpytest_inprocess(
+        SUITE,
+        "--recsys-list",
+        "-p",
+        "no:cacheprovider",
+    )
     text = listed.stdout.str()
     changes = {one.transformation.name for one in PROMISES if one.transformation}
     assert not {change for change in changes if change not in text}

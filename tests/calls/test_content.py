@@ -30,9 +30,15 @@ class _Louder:
 
 
 _TEXT = st.text(max_size=8)
-_VALUES = st.one_of(_TEXT, st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+_VALUES = st.one_of(
+    _TEXT,
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
 _FACTS = st.dictionaries(
-    _TEXT, st.one_of(_VALUES, st.lists(_TEXT, max_size=3).map(tuple)), max_size=3
+    _TEXT,
+    st.one_of(_VALUES, st.lists(_TEXT, max_size=3).map(tuple)),
+    max_size=3,
 )
 _ITEMS = st.builds(Item, _TEXT, _TEXT, st.none() | st.integers(1800, 2100), _FACTS)
 _RATINGS = st.builds(
@@ -62,7 +68,9 @@ def _plain(value: object) -> str:
 
 @given(_REQUESTS, _FACTS, st.booleans())
 def test_the_text_is_that_of_plain_data(
-    request: Request, model: dict[str, object], repeat: bool
+    request: Request,
+    model: dict[str, object],
+    repeat: bool,
 ) -> None:
     content = Content(Part(model), request, repeat)
     plain = {
@@ -74,7 +82,11 @@ def test_the_text_is_that_of_plain_data(
     }
     assert content.text == canonical(content) == _plain(plain)
     assert dict(content) == plain
-    assert key_of(content) == key_of(plain) == hashlib.sha256(_plain(plain).encode()).hexdigest()
+    assert (
+        key_of(content)
+        == key_of(plain)
+        == hashlib.sha256(_plain(plain).encode()).hexdigest()
+    )
     assert pickle.loads(pickle.dumps(content)).text == content.text
     sent = {"asked": "alone", "before": "0" * 64}
     assert key_of(content.sent(**sent)) == key_of(plain | sent)
@@ -120,7 +132,9 @@ def test_the_key_does_not_depend_on_equal_items_that_came_before() -> None:
     for order in (("whole", "float"), ("float", "whole")):
         items = {"whole": Item("a", "Heat", 1990), "float": Item("a", "Heat", 1990.0)}  # type: ignore[arg-type]
         keys[order] = {
-            name: request_digest(Request("u", (Rating(items[name], 4.0),), Scale(1, 5), None, 1))
+            name: request_digest(
+                Request("u", (Rating(items[name], 4.0),), Scale(1, 5), None, 1),
+            )
             for name in order
         }
     first, second = keys.values()

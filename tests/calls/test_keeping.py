@@ -1,4 +1,6 @@
-"""Answers that the disk does not take: they are held, and no worker of the run pays for more."""
+"""Answers that the disk does not take: they are held,
+and no worker of the run pays for more.
+"""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -41,7 +43,9 @@ class Counted:
 def calls_of(model: Counted, *texts: str) -> tuple[TextSubject, list[Call]]:
     asked = subject(model, "counted", "person")
     assert isinstance(asked, TextSubject)
-    return asked, [asked.prompt_call(Prompt((Message("user", text),)), 0) for text in texts]
+    return asked, [
+        asked.prompt_call(Prompt((Message("user", text),)), 0) for text in texts
+    ]
 
 
 @pytest.fixture
@@ -52,25 +56,40 @@ def cache(tmp_path: Path) -> Iterator[AnswerCache]:
 
 
 def sql(cache: AnswerCache, text: str) -> None:
-    with closing(sqlite3.connect(cache.directory / "answers" / "cache.db")) as connection:
+    with closing(
+        sqlite3.connect(cache.directory / "answers" / "cache.db"),
+    ) as connection:
         connection.executescript(text)
 
 
 def test_a_database_that_once_could_only_be_opened_for_reading_is_opened_again(
-    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # SQLite falls back to reading where the file cannot be opened for writing, and says nothing until a write.
-    connect, uri = sqlite3.connect, f"{(cache.directory / 'answers' / 'cache.db').as_uri()}?mode=ro"
-    monkeypatch.setattr(sqlite3, "connect", lambda path, **how: connect(uri, uri=True, **how))
+    # SQLite falls back to reading where the file cannot be opened for writing, and says
+    # nothing until a write.
+    connect, uri = (
+        sqlite3.connect,
+        f"{(cache.directory / 'answers' / 'cache.db').as_uri()}?mode=ro",
+    )
+    monkeypatch.setattr(
+        sqlite3,
+        "connect",
+        lambda path, **how: connect(uri, uri=True, **how),
+    )
     cache.close()  # so that the next write opens the database
     asked, calls = calls_of(Counted(), "1")
     executor = Executor(cache, "auto", "run")
     with pytest.warns(
-        UserWarning, match="1 answer of counted is kept for this run only: .*readonly"
+        UserWarning,
+        match="1 answer of counted is kept for this run only: .*readonly",
     ):
         executor.execute(asked, calls)
     monkeypatch.undo()
-    assert executor.keep_rest() == "1 answer that the disk did not take at first is stored now"
+    assert (
+        executor.keep_rest()
+        == "1 answer that the disk did not take at first is stored now"
+    )
     assert cache.get(calls[0].key) is not None
 
 
@@ -78,24 +97,35 @@ def test_they_are_written_at_the_end_if_there_is_room_again(cache: AnswerCache) 
     sql(cache, FULL)
     asked, calls = calls_of(Counted(), "1", "2", "3", "4")
     executor = Executor(cache, "auto", "run")
-    with pytest.warns(UserWarning, match="2 answers of counted are kept for this run only: .*full"):
+    with pytest.warns(
+        UserWarning,
+        match="2 answers of counted are kept for this run only: .*full",
+    ):
         executor.execute(asked, calls)
     assert not executor.replayable
-    assert executor.keep_rest().startswith("2 answers are not stored, and the next run asks")
+    assert executor.keep_rest().startswith(
+        "2 answers are not stored, and the next run asks",
+    )
     sql(cache, "DROP TRIGGER full")
-    assert executor.keep_rest() == "2 answers that the disk did not take at first are stored now"
+    assert (
+        executor.keep_rest()
+        == "2 answers that the disk did not take at first are stored now"
+    )
     assert all(cache.get(call.key) is not None for call in calls)
     assert executor.keep_rest() == ""
 
 
 def test_no_worker_of_the_run_pays_for_more(
-    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
     sql(cache, FULL)
     model = Counted()
     asked, calls = calls_of(model, "1", "2", "3")
-    first, second, another = (Executor(cache, "auto", run) for run in ("run", "run", "another"))
+    first, second, another = (
+        Executor(cache, "auto", run) for run in ("run", "run", "another")
+    )
     second.execute(asked, calls[:1])
     with pytest.warns(UserWarning, match="1 answer of counted"):
         first.execute(asked, calls)
@@ -111,7 +141,8 @@ def test_no_worker_of_the_run_pays_for_more(
 
 
 def test_a_write_that_fails_once_costs_nothing(
-    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     put, failures = cache.put, [MemoryError()]
 
@@ -130,7 +161,8 @@ def test_a_write_that_fails_once_costs_nothing(
 
 
 def test_a_database_that_was_only_begun_holds_nothing(
-    cache: AnswerCache, capsys: pytest.CaptureFixture[str]
+    cache: AnswerCache,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     sql(cache, "DROP TABLE Cache")
     with closing(AnswerCache(cache.directory, write=False)) as reading:
@@ -141,7 +173,8 @@ def test_a_database_that_was_only_begun_holds_nothing(
 
 
 def test_answers_that_memory_is_too_short_to_write_are_paid_once(
-    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write, tried = Keeping.write, []
 
@@ -174,16 +207,20 @@ def _sqlite_error(folder: Path, *, full: bool) -> sqlite3.Error:
     raise AssertionError(f"{path} took {statements}")
 
 
-def test_what_a_database_recovers_from_only_if_it_is_opened_again(tmp_path: Path) -> None:
+def test_what_a_database_recovers_from_only_if_it_is_opened_again(
+    tmp_path: Path,
+) -> None:
     assert leaves_stuck(diskcache.Timeout())
     assert leaves_stuck(_sqlite_error(tmp_path, full=False))
-    # An open database goes on when there is space again; to open it anew would write its log into the database.
+    # An open database goes on when there is space again; to open it anew would write
+    # its log into the database.
     assert not leaves_stuck(_sqlite_error(tmp_path, full=True))
     assert not leaves_stuck(OSError("it was removed"))
 
 
 def test_answers_are_written_though_no_transaction_could_begin_at_first(
-    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def begins_nothing(*_: object, **__: object) -> NoReturn:
         raise diskcache.Timeout

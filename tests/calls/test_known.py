@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.calls.answer import Known
 
-PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+PLAIN = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+)
 ANSWERS = st.dictionaries(
     st.sampled_from(["text", "usage", "items", "entries", "error", "model", "asked"]),
     PLAIN | st.lists(PLAIN | st.lists(PLAIN, max_size=2), max_size=3),

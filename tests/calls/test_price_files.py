@@ -43,7 +43,11 @@ def test_what_litellm_knows_are_prices(litellm: Path) -> None:
     prices = Prices.load([litellm])
     assert {name: prices.of(name, {}) for name in LITELLM if prices.of(name, {})} == {
         "gpt-4o-mini": Price(
-            0.15, 0.6, "2026-05-28", f"{litellm.name}: https://example.org/pricing", 0.075
+            0.15,
+            0.6,
+            "2026-05-28",
+            f"{litellm.name}: https://example.org/pricing",
+            0.075,
         ),
         "claude-opus": Price(15.0, 75.0, "2026-05-28", litellm.name),
     }
@@ -52,7 +56,7 @@ def test_what_litellm_knows_are_prices(litellm: Path) -> None:
 def test_of_several_files_a_later_one_counts(litellm: Path, tmp_path: Path) -> None:
     ours = tmp_path / "ours.toml"
     ours.write_text(
-        '["gpt-4o-mini"]\ninput = 9\noutput = 9\ndate = "2026-01"\n["shop:Chat?k=\\"1\\""]\ninput = 0\noutput = 1e-3\n'
+        '["gpt-4o-mini"]\ninput = 9\noutput = 9\ndate = "2026-01"\n["shop:Chat?k=\\"1\\""]\ninput = 0\noutput = 1e-3\n',
     )
     prices = Prices.load([litellm, ours])
     assert prices.of("gpt-4o-mini", {}) == Price(9.0, 9.0, "2026-01")
@@ -74,7 +78,10 @@ def test_of_several_files_a_later_one_counts(litellm: Path, tmp_path: Path) -> N
     ],
 )
 def test_a_file_that_is_no_price_file_is_named(
-    tmp_path: Path, name: str, text: str | None, says: str
+    tmp_path: Path,
+    name: str,
+    text: str | None,
+    says: str,
 ) -> None:
     file = tmp_path / name
     if text is not None:

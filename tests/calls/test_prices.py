@@ -10,18 +10,23 @@ from pytest_recsys_mt.safety.errors import PriceError
 
 def test_cached_prompt_tokens_cost_their_own_price() -> None:
     price = Price(2.0, 10.0, cached_input=0.5)
-    assert price.usd(1_000_000, 100_000, cached_tokens=400_000) == pytest.approx(1.2 + 0.2 + 1.0)
+    assert price.usd(1_000_000, 100_000, cached_tokens=400_000) == pytest.approx(
+        1.2 + 0.2 + 1.0,
+    )
 
 
 def test_without_a_price_of_their_own_they_cost_as_any() -> None:
     price = Price(2.0, 10.0)
-    assert price.usd(1_000_000, 100_000, cached_tokens=400_000) == price.usd(1_000_000, 100_000)
+    assert price.usd(1_000_000, 100_000, cached_tokens=400_000) == price.usd(
+        1_000_000,
+        100_000,
+    )
 
 
 def test_a_file_may_give_the_price_of_cached_tokens(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     path.write_text(
-        '["m"]\ninput = 2\ncached_input = 0\noutput = 4\n["n"]\ninput = 2\noutput = 4\n'
+        '["m"]\ninput = 2\ncached_input = 0\noutput = 4\n["n"]\ninput = 2\noutput = 4\n',
     )
     prices = Prices.load([path])
     assert prices.of("m", {}) == Price(2.0, 4.0, cached_input=0.0)

@@ -1,4 +1,6 @@
-"""A recommender that closes a stream or lowers a limit fails its own test, and no other."""
+"""A recommender that closes a stream or lowers a limit
+fails its own test, and no other.
+"""
 
 import resource
 import sys
@@ -10,7 +12,11 @@ from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.safety.errors import RecommenderError
 
 
-@pytest.mark.parametrize("seconds", [None, 5.0], ids=["in this thread", "in one of its own"])
+@pytest.mark.parametrize(
+    "seconds",
+    [None, 5.0],
+    ids=["in this thread", "in one of its own"],
+)
 def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) -> None:
     def state() -> tuple[object, ...]:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -21,7 +27,8 @@ def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) ->
     def harm(name: str) -> None:
         sys.setrecursionlimit(sys.getrecursionlimit() // 2)
         resource.setrlimit(
-            resource.RLIMIT_NOFILE, (4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+            resource.RLIMIT_NOFILE,
+            (4, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
         )
         print("said", file=getattr(sys, name))
         getattr(sys, name).close()

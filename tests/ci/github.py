@@ -1,4 +1,6 @@
-"""GitHub as a job of Actions sees it: the API of comments, and the variables of the runner."""
+"""GitHub as a job of Actions sees it: the API of
+comments, and the variables of the runner.
+"""
 
 import json
 import threading
@@ -49,7 +51,9 @@ class GitHub:
         if token != f"Bearer {TOKEN}":
             return 401, {"message": "Bad credentials"}
         if (method, where.path) == ("GET", f"/repos/{REPOSITORY}/issues/7/comments"):
-            query = {name: int(value[0]) for name, value in parse_qs(where.query).items()}
+            query = {
+                name: int(value[0]) for name, value in parse_qs(where.query).items()
+            }
             size = min(query.get("per_page", 30), 100)
             start = (query.get("page", 1) - 1) * size
             return 200, self.comments[start : start + size]
@@ -66,10 +70,16 @@ class GitHub:
                 return 200, comment
         return 404, {"message": "Not Found"}
 
-    def variables(self, folder: Path, event: dict[str, Any] | None = None) -> dict[str, str]:
+    def variables(
+        self,
+        folder: Path,
+        event: dict[str, Any] | None = None,
+    ) -> dict[str, str]:
         """What the runner sets for a job on the pull request, or for another event."""
         if event is None:
-            event = {"pull_request": {"number": 7, "head": {"sha": "0123456789abcdef0123"}}}
+            event = {
+                "pull_request": {"number": 7, "head": {"sha": "0123456789abcdef0123"}},
+            }
         (folder / "event.json").write_text(json.dumps(event), encoding="utf-8")
         for name in ("summary.md", "output.txt", "env.txt"):
             (folder / name).touch()

@@ -1,4 +1,6 @@
-"""The GitHub Action runs as GitHub would run it: its steps with bash, in order, for a job on a pull request."""
+"""The GitHub Action runs as GitHub would run it: its steps with
+bash, in order, for a job on a pull request.
+"""
 
 import json
 import os
@@ -87,7 +89,9 @@ class Runner:
         return self.path / "checkout"
 
     def use(self, *left_out: str, **given: str) -> int:
-        """Run the action with inputs, but for some of its steps; gives the status of the step that uses it."""
+        """Run the action with inputs, but for some of its steps;
+        gives the status of the step that uses it.
+        """
         defaults = {name: each["default"] for name, each in ACTION["inputs"].items()}
         given = {name.replace("_", "-"): value for name, value in given.items()}
         assert given.keys() <= defaults.keys()
@@ -108,7 +112,9 @@ class Runner:
             if step["name"] in left_out or not wanted(step, contexts, failed):
                 continue
             if "uses" in step:
-                settings = {k: filled(v, contexts) for k, v in step.get("with", {}).items()}
+                settings = {
+                    k: filled(v, contexts) for k, v in step.get("with", {}).items()
+                }
                 self._uses(step["uses"], settings)
                 continue
             status = self._shell(step, contexts)
@@ -116,7 +122,11 @@ class Runner:
         return failed
 
     def _shell(self, step: Mapping[str, Any], contexts: dict[str, Any]) -> int:
-        shell = {name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)}
+        shell = {
+            name: value
+            for name, value in os.environ.items()
+            if not FOREIGN.fullmatch(name)
+        }
         environment = {
             **shell,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -125,7 +135,10 @@ class Runner:
             **self.secrets,
             **self.github.variables(self.path),
             "GITHUB_ACTION_PATH": str(self.action),
-            **{name: filled(text, contexts) for name, text in step.get("env", {}).items()},
+            **{
+                name: filled(text, contexts)
+                for name, text in step.get("env", {}).items()
+            },
         }
         (self.path / "output.txt").write_text("", encoding="utf-8")
         (self.path / "step.sh").write_text(step["run"], encoding="utf-8")
@@ -151,7 +164,11 @@ class Runner:
         elif name == "actions/cache/restore":
             found = sorted(caches.glob(f"{settings['restore-keys']}*"))
             if found:
-                shutil.copytree(found[-1], self.folder / settings["path"], dirs_exist_ok=True)
+                shutil.copytree(
+                    found[-1],
+                    self.folder / settings["path"],
+                    dirs_exist_ok=True,
+                )
 
     def summary(self) -> str:
         return (self.path / "summary.md").read_text(encoding="utf-8")
@@ -167,14 +184,18 @@ def filled(text: str, contexts: Mapping[str, Any]) -> str:
     def value(found: re.Match[str]) -> str:
         here: Any = contexts
         for name in found[1].strip().split("."):
-            here = here[name] if name in here else {} if name != found[1].strip() else ""
+            here = (
+                here[name] if name in here else {} if name != found[1].strip() else ""
+            )
         return here if isinstance(here, str) else ""
 
     return EXPRESSION.sub(value, text)
 
 
 def wanted(step: Mapping[str, Any], contexts: Mapping[str, Any], failed: int) -> bool:
-    """Whether a step runs: its condition is made of ``&&``, comparisons with texts, and the functions of status."""
+    """Whether a step runs: its condition is made of ``&&``, comparisons with texts, and
+    the functions of status.
+    """
     condition = step.get("if", "success()")
     condition = EXPRESSION.sub(r"\1", condition)
     functions = {"always()": True, "!cancelled()": True, "success()": not failed}
@@ -206,7 +227,8 @@ INSTALL = "Install the package"
 
 @pytest.mark.slow
 def test_one_comment_for_each_model_says_what_its_last_run_came_to(
-    runner: Runner, github: GitHub
+    runner: Runner,
+    github: GitHub,
 ) -> None:
     assert runner.use(INSTALL, model="shop.py:Sound", **OWN) == 0, runner.log
     first = runner.record()
@@ -221,17 +243,27 @@ def test_one_comment_for_each_model_says_what_its_last_run_came_to(
     files = sorted(path.name for path in (runner.folder / "recsys-report").iterdir())
     assert files == ["junit.xml", "record.json", "report.html"]
 
-    (runner.folder / "rules.toml").write_text("[gate]\nmargin = 0.1\n", encoding="utf-8")
+    (runner.folder / "rules.toml").write_text(
+        "[gate]\nmargin = 0.1\n",
+        encoding="utf-8",
+    )
     assert runner.use(INSTALL, model="shop.py:Broken", policy="rules.toml", **OWN) == 1
     assert "gate: failed; 1 violated (scale_ratings(2))" in runner.log
     _, broken = github.comments
     assert "## recsys-mt: gate failed" in broken["body"]
     assert "* **violated** scale" in broken["body"]
-    assert re.findall(r"## recsys-mt: gate (\w+)", runner.summary()) == ["passed"] * 2 + ["failed"]
-    assert len(list((runner.path / "caches").iterdir())) == 3, "kept though the gate failed"
+    assert re.findall(r"## recsys-mt: gate (\w+)", runner.summary()) == [
+        "passed",
+    ] * 2 + ["failed"]
+    assert len(list((runner.path / "caches").iterdir())) == 3, (
+        "kept though the gate failed"
+    )
 
     # A run that cannot begin leaves neither the old verdict nor the old files.
-    (runner.folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such\n", encoding="utf-8")
+    (runner.folder / "pytest.ini").write_text(
+        "[pytest]\naddopts = --no-such\n",
+        encoding="utf-8",
+    )
     assert runner.use(INSTALL, model="shop.py:Broken", policy="rules.toml", **OWN) == 4
     assert "## recsys-mt: no result" in broken["body"]
     assert "gate passed" in sound["body"]
@@ -241,12 +273,19 @@ def test_one_comment_for_each_model_says_what_its_last_run_came_to(
     assert runner.use(INSTALL, model="shop.py:Sound", name="old_python", **OWN) == 0
     assert len(github.comments) == 3
     everything = [runner.log, runner.summary(), sound["body"], broken["body"]]
-    assert not any(key in text for key in (TOKEN, "sk-of-the-shop") for text in everything)
+    assert not any(
+        key in text for key in (TOKEN, "sk-of-the-shop") for text in everything
+    )
 
 
-@pytest.mark.parametrize("model", ["Broken", pytest.param("Sound", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model",
+    ["Broken", pytest.param("Sound", marks=pytest.mark.slow)],
+)
 def test_a_fork_without_a_token_that_writes_has_the_summary(
-    model: str, runner: Runner, github: GitHub
+    model: str,
+    runner: Runner,
+    github: GitHub,
 ) -> None:
     github.writable = False
     runner.secrets.clear()
@@ -254,7 +293,10 @@ def test_a_fork_without_a_token_that_writes_has_the_summary(
     assert (status != 0) == (model == "Broken")
     assert github.comments == []
     assert f"## recsys-mt: gate {'failed' if status else 'passed'}" in runner.summary()
-    (told,) = re.findall(r"(?m)^    (recsys-mt: no comment.*)$", PAGE.read_text(encoding="utf-8"))
+    (told,) = re.findall(
+        r"(?m)^    (recsys-mt: no comment.*)$",
+        PAGE.read_text(encoding="utf-8"),
+    )
     assert told in runner.log
     assert told in runner.summary()
 
@@ -262,30 +304,44 @@ def test_a_fork_without_a_token_that_writes_has_the_summary(
 def test_nothing_in_an_input_is_run(runner: Runner) -> None:
     evil = "\"'; touch pwned; $(touch pwned) `touch pwned` #"
     chosen = ("comment", "python-version")
-    given = {name.replace("-", "_"): evil for name in ACTION["inputs"] if name not in chosen}
+    given = {
+        name.replace("-", "_"): evil for name in ACTION["inputs"] if name not in chosen
+    }
     assert runner.use(**given) != 0
     assert runner.use(INSTALL, **given) != 0
-    assert "No closing quotation" in runner.log, "pytest read the arguments, not a shell"
+    assert "No closing quotation" in runner.log, (
+        "pytest read the arguments, not a shell"
+    )
     assert runner.use(INSTALL, **{**given, "args": ""}) != 0
     assert not list(runner.path.rglob("pwned"))
 
 
 @pytest.mark.slow  # gate/test_store accepts runs, and compares others with them
-def test_pull_requests_are_compared_with_the_last_run_of_a_branch(runner: Runner) -> None:
+def test_pull_requests_are_compared_with_the_last_run_of_a_branch(
+    runner: Runner,
+) -> None:
     own = {**OWN, "args": "--recsys-users=80", "baseline": "main"}
-    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, "nothing to compare with yet"
+    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, (
+        "nothing to compare with yet"
+    )
     runner.branch = "main"
     assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, runner.log
     assert "run 2 is the baseline of shop.py:Sound now" in runner.log
     runner.branch = "8/merge"
     shutil.rmtree(runner.folder / ".recsys")
     shop = runner.folder / "shop.py"
-    worse = SHOP.replace("turned = False", "turned = True").replace('"sound"', '"sound-2"')
+    worse = SHOP.replace("turned = False", "turned = True").replace(
+        '"sound"',
+        '"sound-2"',
+    )
     shop.write_text(worse, encoding="utf-8")
     assert runner.use(INSTALL, model="shop.py:Sound", **own) == 1
     assert "REGRESSED" in runner.log
     assert "shop.py:Sound against shop.py:Sound of run 2" in runner.log
-    assert "NEW   scale_ratings(2) of shop.py:Sound: holds in run 2, violated now" in runner.log
+    assert (
+        "NEW   scale_ratings(2) of shop.py:Sound: holds in run 2, violated now"
+        in runner.log
+    )
     runner.branch = "main"
     assert runner.use(INSTALL, model="shop.py:Sound", **own) == 1
     assert "is the baseline" not in runner.log
@@ -293,12 +349,24 @@ def test_pull_requests_are_compared_with_the_last_run_of_a_branch(runner: Runner
 
 @pytest.mark.slow
 def test_the_action_installs_itself(runner: Runner, tmp_path: Path) -> None:
-    """From its own checkout, into a Python that has what the package needs, and not the package."""
-    left_out = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks", "build", "*.egg-info")
+    """From its own checkout, into a Python that has what the
+    package needs, and not the package.
+    """
+    left_out = shutil.ignore_patterns(
+        ".*",
+        "tests",
+        "docs",
+        "benchmarks",
+        "build",
+        "*.egg-info",
+    )
     runner.action = tmp_path / "action"
     shutil.copytree(ROOT, runner.action, ignore=left_out, symlinks=True)
     python = tmp_path / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(python)],
+        check=True,
+    )
     (site,) = python.glob("lib/python*/site-packages")
     # Behind the folder of this Python, so that what is installed there comes first.
     here = [path for path in sys.path if path.endswith("site-packages")]
@@ -316,12 +384,18 @@ def test_no_expression_stands_in_a_shell_and_every_action_has_a_version() -> Non
     assert ACTION["runs"]["using"] == "composite"
     used = set()
     for step in STEPS:
-        texts = [*step.get("env", {}).values(), *step.get("with", {}).values(), step.get("if", "")]
+        texts = [
+            *step.get("env", {}).values(),
+            *step.get("with", {}).values(),
+            step.get("if", ""),
+        ]
         used |= set(re.findall(r"inputs\.([\w-]+)", " ".join(texts)))
         if "run" in step:
             assert "${{" not in step["run"]
             assert step["shell"] == "bash"
-            assert ("GITHUB_TOKEN" in step["env"]) == ("recsys-mt comment" in step["run"])
+            assert ("GITHUB_TOKEN" in step["env"]) == (
+                "recsys-mt comment" in step["run"]
+            )
         else:
             assert re.fullmatch(r"actions/[\w/-]+@v\d+", step["uses"])
     assert used == set(ACTION["inputs"])
@@ -344,23 +418,32 @@ def test_the_page_shows_the_inputs_that_the_action_has() -> None:
         assert f"`{name}`" in text
     workflow = example()
     assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     place = project["urls"]["Repository"].removeprefix("https://github.com/")
-    uses = [step["uses"] for step in workflow["jobs"]["promises"]["steps"] if "uses" in step]
+    uses = [
+        step["uses"] for step in workflow["jobs"]["promises"]["steps"] if "uses" in step
+    ]
     assert f"{place}@v{project['version']}" in uses
 
 
 @pytest.mark.slow
 def test_the_example_of_the_page_runs(runner: Runner, github: GitHub) -> None:
     (step,) = (
-        each for each in example()["jobs"]["promises"]["steps"] if "recsys" in each.get("uses", "")
+        each
+        for each in example()["jobs"]["promises"]["steps"]
+        if "recsys" in each.get("uses", "")
     )
     (runner.folder / "tests").mkdir()
     (runner.folder / "tests" / "promises").mkdir()
     shutil.move(runner.folder / "test_shop.py", runner.folder / "tests" / "promises")
     given = {name.replace("-", "_"): value for name, value in step["with"].items()}
     assert runner.use(INSTALL, **given) == 0, runner.log
-    assert {row["suite"] for row in runner.record()["results"]} == {"metamorphic", "promises"}
+    assert {row["suite"] for row in runner.record()["results"]} == {
+        "metamorphic",
+        "promises",
+    }
     assert len(github.comments) == 1
 
 
@@ -370,8 +453,13 @@ def test_the_files_are_as_github_describes_them(kind: str, tmp_path: Path) -> No
     path = ROOT / "action.yml"
     if kind == "workflow":
         path = tmp_path / "recommender.yml"
-        path.write_text(json.dumps(example()).replace('"true":', '"on":'), encoding="utf-8")
-    schema = {"action": "vendor.github-actions", "workflow": "vendor.github-workflows"}[kind]
+        path.write_text(
+            json.dumps(example()).replace('"true":', '"on":'),
+            encoding="utf-8",
+        )
+    schema = {"action": "vendor.github-actions", "workflow": "vendor.github-workflows"}[
+        kind
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)],
         capture_output=True, text=True, check=False,

@@ -1,4 +1,6 @@
-"""`recsys-mt comment` keeps one comment on a pull request up to date, and says where it cannot."""
+"""`recsys-mt comment` keeps one comment on a pull request
+up to date, and says where it cannot.
+"""
 
 import json
 from pathlib import Path
@@ -38,7 +40,9 @@ def _job(github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_second_run_changes_the_comment_of_the_first(
-    github: GitHub, record: Path, capsys: pytest.CaptureFixture[str]
+    github: GitHub,
+    record: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for number in range(150):
         github.add(f"comment {number}")
@@ -63,7 +67,8 @@ def test_runs_of_two_names_have_a_comment_each(github: GitHub, record: Path) -> 
 
 
 def test_a_mark_that_somebody_planted_in_a_comment_of_theirs_is_not_ours(
-    github: GitHub, record: Path
+    github: GitHub,
+    record: Path,
 ) -> None:
     planted = github.add(f"{MARK}the gate passed, believe me")
     github.add(f"A bot quotes it: {MARK}", "Bot")
@@ -73,7 +78,8 @@ def test_a_mark_that_somebody_planted_in_a_comment_of_theirs_is_not_ours(
 
 
 @pytest.mark.parametrize(
-    "case", ["a fork", "no token", "a wrong token", "GitHub is down", "nobody"]
+    "case",
+    ["a fork", "no token", "a wrong token", "GitHub is down", "nobody"],
 )
 def test_where_no_comment_can_be_written_a_line_says_why(
     case: str, github: GitHub, record: Path, tmp_path: Path,
@@ -91,7 +97,9 @@ def test_where_no_comment_can_be_written_a_line_says_why(
     (said,) = capsys.readouterr().out.splitlines()
     assert said.startswith("recsys-mt: no comment on the pull request: ")
     if case == "GitHub is down":
-        assert said.endswith("/issues/7/comments?per_page=100&page=1 was answered with HTTP 503")
+        assert said.endswith(
+            "/issues/7/comments?per_page=100&page=1 was answered with HTTP 503",
+        )
     elif case == "nobody":
         assert said.endswith("was not answered: ConnectError")
     else:
@@ -119,19 +127,26 @@ def test_a_job_for_no_pull_request_writes_none(
 
 
 def test_a_run_without_a_record_does_not_leave_the_verdict_of_the_last_one(
-    github: GitHub, record: Path
+    github: GitHub,
+    record: Path,
 ) -> None:
     assert main(["comment", str(record)]) == 0
     record.unlink()
     assert main(["comment", str(record)]) == 0
     (comment,) = github.comments
     assert "gate passed" not in comment["body"]
-    assert "## recsys-mt: no result\n\nThe run ended before it wrote a record" in comment["body"]
+    assert (
+        "## recsys-mt: no result\n\nThe run ended before it wrote a record"
+        in comment["body"]
+    )
 
 
 @pytest.mark.parametrize("text", ["no", "{}", '{"schema": "recsys-mt/9"}'])
 def test_a_file_that_is_no_record_is_an_error(
-    github: GitHub, record: Path, text: str, capsys: pytest.CaptureFixture[str]
+    github: GitHub,
+    record: Path,
+    text: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     record.write_text(text, encoding="utf-8")
     assert main(["comment", str(record)]) == 2
@@ -139,9 +154,13 @@ def test_a_file_that_is_no_record_is_an_error(
     assert github.comments == []
 
 
-def test_a_long_run_fits_and_its_elements_are_closed(github: GitHub, record: Path) -> None:
+def test_a_long_run_fits_and_its_elements_are_closed(
+    github: GitHub,
+    record: Path,
+) -> None:
     rows = [
-        holds(number, **{**MORE, "suite": f"suite {number} {'x' * 2000}"}) for number in range(80)
+        holds(number, **{**MORE, "suite": f"suite {number} {'x' * 2000}"})
+        for number in range(80)
     ]
     assert main(["comment", str(write(record, *rows))]) == 0
     (comment,) = github.comments
@@ -151,7 +170,10 @@ def test_a_long_run_fits_and_its_elements_are_closed(github: GitHub, record: Pat
     assert "(The summary of the run has the rest.)" in body
 
 
-def test_no_text_of_a_run_names_a_person_or_an_issue(github: GitHub, record: Path) -> None:
+def test_no_text_of_a_run_names_a_person_or_an_issue(
+    github: GitHub,
+    record: Path,
+) -> None:
     bad = row(1, **{**MORE, "reason": "@octocat and #12 of hit@10"})
     assert main(["comment", str(write(record, bad))]) == 0
     (comment,) = github.comments
@@ -162,7 +184,9 @@ def test_no_text_of_a_run_names_a_person_or_an_issue(github: GitHub, record: Pat
 
 @pytest.mark.parametrize("name", ["a b", "--x", "-->", ""])
 def test_a_name_that_could_end_the_mark_is_refused(
-    name: str, record: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    record: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit):
         main(["comment", str(record), f"--name={name}"])

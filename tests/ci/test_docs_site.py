@@ -1,4 +1,6 @@
-"""The documentation: pages made from the code, programs that run, recipes that can be read."""
+"""The documentation: pages made from the code, programs
+that run, recipes that can be read.
+"""
 
 import importlib.util
 import inspect
@@ -21,7 +23,10 @@ ANEW = "python scripts/docs_pages.py"
 
 @cache
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
+    spec = importlib.util.spec_from_file_location(
+        "docs_pages",
+        ROOT / "scripts" / "docs_pages.py",
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -44,9 +49,17 @@ def sections(page: str) -> dict[str, str]:
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
     folder = ROOT / "docs" / "reference"
-    committed = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")}
-    old = [name for name in {**pages(), **committed} if committed.get(name) != pages().get(name)]
-    assert not old, f"old in docs/reference: {', '.join(sorted(old))}; run: {ANEW}, and commit them"
+    committed = {
+        path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")
+    }
+    old = [
+        name
+        for name in {**pages(), **committed}
+        if committed.get(name) != pages().get(name)
+    ]
+    assert not old, (
+        f"old in docs/reference: {', '.join(sorted(old))}; run: {ANEW}, and commit them"
+    )
 
 
 @pytest.mark.parametrize("name", [*BUILT_IN, *TRAINED])
@@ -59,35 +72,47 @@ def test_the_parameters_that_are_read_are_those_that_are_taken(name: str) -> Non
     assert list(read.items()) == [(one.name, one.default) for one in taken]
 
 
-def test_every_relation_has_its_promise_its_need_and_an_example_before_and_after() -> None:
+def test_every_relation_has_its_promise_its_need_and_an_example_before_and_after() -> (
+    None
+):
     named = set(relations.__all__) - {"Transformation"}
     assert set(sections("relations.md")) == named
     for name, text in sections("relations.md").items():
         assert re.search(r"^\*.+\* Needs .+\.$", text, re.MULTILINE), name
         (difference,) = re.findall(r"```diff\n(.*?)\n```", text, re.DOTALL)
-        if name == "same_seed_same_answer" or (name.startswith("ask_") and name != "ask_k"):
+        if name == "same_seed_same_answer" or (
+            name.startswith("ask_") and name != "ask_k"
+        ):
             assert difference == "  the same request on both sides"
         elif "Needs a recommender that is fitted" in text:
-            what = r"(?m)^[+-] |^  (the same request, after another|not applicable to the)"
+            what = (
+                r"(?m)^[+-] |^  (the same request, after another|not applicable to the)"
+            )
             assert re.search(what, difference), name
         else:
             assert re.search(r"(?m)^[+-] ", difference), name
 
 
 def test_every_oracle_has_its_signature_and_what_it_takes() -> None:
-    assert {name for name in oracles.__all__ if name[0].islower()} <= set(sections("oracles.md"))
+    assert {name for name in oracles.__all__ if name[0].islower()} <= set(
+        sections("oracles.md"),
+    )
     for name, text in sections("oracles.md").items():
         assert text.strip().startswith(f"```python\n{name}("), name
         told = r"(?m)^\*\*(Args|Attributes|Returns)\*\*"
         if not re.search(told, text):
             others = re.findall(r"(?:those of|as in)\s+`(\w+)`", text)
-            assert any(re.search(told, sections("oracles.md")[other]) for other in others), name
+            assert any(
+                re.search(told, sections("oracles.md")[other]) for other in others
+            ), name
 
 
 def test_every_page_of_the_folder_is_in_the_navigation() -> None:
     site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
     listed = re.findall(r"[\w./-]+\.md", str(site["project"]["nav"]))
-    written = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    written = {
+        path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")
+    }
     assert sorted(listed) == sorted(written | {f"reference/{name}" for name in pages()})
 
 
@@ -96,7 +121,11 @@ def test_the_programs_of_your_own_run(pytester: pytest.Pytester) -> None:
     shop, relation, score = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     pytester.makepyfile(shop=shop, test_mine=relation, test_score=score)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "test_mine.py", "test_score.py", "--recsys-model=shop.py:Newest"
+        "-p",
+        "no:cacheprovider",
+        "test_mine.py",
+        "test_score.py",
+        "--recsys-model=shop.py:Newest",
     )
     result.assert_outcomes(passed=2)
 

@@ -54,10 +54,16 @@ def junit(pytester: pytest.Pytester) -> Junit:
 
 
 def properties(element: ElementTree.Element) -> dict[str, str]:
-    """As Jenkins reads them: a map, so that a second one of a name would hide the first."""
+    """As Jenkins reads them: a map, so that a second one
+    of a name would hide the first.
+    """
     holders = element.findall("properties")
     assert len(holders) <= 1
-    found = [(each.get("name", ""), each.get("value", "")) for holder in holders for each in holder]
+    found = [
+        (each.get("name", ""), each.get("value", ""))
+        for holder in holders
+        for each in holder
+    ]
     assert len(dict(found)) == len(found), "names are unique"
     return dict(found)
 
@@ -67,28 +73,35 @@ def test_every_consumer_finds_what_it_looks_for(junit: Junit, family: str) -> No
     suite, record = junit("-o", f"junit_family={family}")
     cases = suite.findall("testcase")
 
-    # GitLab tells test cases apart by class name and name, Jenkins by both inside a suite.
+    # GitLab tells test cases apart by class name and name, Jenkins by both inside a
+    # suite.
     names = [(case.get("classname"), case.get("name")) for case in cases]
     assert len(set(names)) == len(names) == 10
     assert all(classname and name for classname, name in names)
 
     # All of them count the children, and the totals of the suite must agree.
     counted = {
-        tag: len(suite.findall(f"testcase/{tag}")) for tag in ("failure", "error", "skipped")
+        tag: len(suite.findall(f"testcase/{tag}"))
+        for tag in ("failure", "error", "skipped")
     }
     assert {"failures": counted["failure"], "errors": counted["error"]} == {
         key: int(suite.get(key, "")) for key in ("failures", "errors")
     }
-    assert (int(suite.get("tests", "")), int(suite.get("skipped", ""))) == (10, counted["skipped"])
+    assert (int(suite.get("tests", "")), int(suite.get("skipped", ""))) == (
+        10,
+        counted["skipped"],
+    )
     assert all(float(case.get("time", "")) >= 0 for case in cases)
 
-    # GitLab and the reporters of GitHub Actions show the text of a failure, and its message as title.
+    # GitLab and the reporters of GitHub Actions show the text of a failure, and its
+    # message as title.
     for failure in suite.iterfind("testcase/failure"):
         first = str(failure.get("message")).splitlines()[0]
         assert " is violated: the " in first or " is inconclusive: the " in first
         assert (failure.text or "").strip()
 
-    # system-out is a direct child, once, and speaks first to people and then to programs.
+    # system-out is a direct child, once, and speaks first to people and then to
+    # programs.
     by_node = {row["nodeid"].rpartition("::")[2]: row for row in record["results"]}
     for case in cases:
         (output,) = case.findall("system-out")
@@ -97,7 +110,8 @@ def test_every_consumer_finds_what_it_looks_for(junit: Junit, family: str) -> No
         assert told == sentence(row)
         assert json.loads(facts)["recsys-mt"]["status"] == row["status"]
 
-    # Jenkins keeps properties of suites, and of cases where the schema of the family knows them.
+    # Jenkins keeps properties of suites, and of cases where the schema of the family
+    # knows them.
     assert properties(suite)["recsys_mt.gate"] == "failed"
     assert properties(suite)["recsys_mt.data_digest"] == record["data_digest"]
     for case in cases:
@@ -109,7 +123,8 @@ def test_every_consumer_finds_what_it_looks_for(junit: Junit, family: str) -> No
 
 
 def test_a_gate_that_was_asked_for_is_a_case_of_its_own(
-    junit: Junit, pytester: pytest.Pytester
+    junit: Junit,
+    pytester: pytest.Pytester,
 ) -> None:
     (pytester.path / "recsys.toml").write_text("")
     suite, record = junit()
@@ -124,7 +139,10 @@ def test_a_gate_that_was_asked_for_is_a_case_of_its_own(
 
 
 @pytest.mark.slow  # plugin/test_reports compares the JUnit file of workers, too
-def test_two_workers_write_the_same_file(junit: Junit, pytester: pytest.Pytester) -> None:
+def test_two_workers_write_the_same_file(
+    junit: Junit,
+    pytester: pytest.Pytester,
+) -> None:
     (pytester.path / "recsys.toml").write_text("")
 
     def facts(*arguments: str) -> tuple[Any, ...]:
@@ -142,14 +160,18 @@ def test_two_workers_write_the_same_file(junit: Junit, pytester: pytest.Pytester
         }
         del record["time"], record["drift"], record["calls"]["again"]
         del record["calls"]["unknown_cost"], record["calls"]["attempts"]  # of those too
-        record["calls"]["by"] = [row for row in record["calls"]["by"] if row["purpose"] != "again"]
+        record["calls"]["by"] = [
+            row for row in record["calls"]["by"] if row["purpose"] != "again"
+        ]
         return cases, properties(suite), record
 
     assert facts() == facts("-n", "2")
 
 
 def test_the_step_summary_is_markdown_that_no_text_can_break(
-    junit: Junit, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    junit: Junit,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = pytester.path / "summary.md"
     path.write_text("of another step\n", encoding="utf-8")
@@ -160,23 +182,34 @@ def test_the_step_summary_is_markdown_that_no_text_can_break(
     lines = text.splitlines()
     rows = [line for line in lines if line.startswith("|")]
     counts = Counter(row["status"] for row in record["results"])
-    bad = [line for line in lines if line.startswith(("* **violated**", "* inconclusive"))]
+    bad = [
+        line for line in lines if line.startswith(("* **violated**", "* inconclusive"))
+    ]
     assert len(bad) == counts["violated"] + counts["inconclusive"] > 0
-    assert lines.index("### What does not hold") < lines.index(bad[0]) < text.index("<details>")
     assert (
-        sum(int(found) for found in re.findall(r": (\d+) hold</summary>", text)) == counts["holds"]
+        lines.index("### What does not hold")
+        < lines.index(bad[0])
+        < text.index("<details>")
+    )
+    assert (
+        sum(int(found) for found in re.findall(r": (\d+) hold</summary>", text))
+        == counts["holds"]
     )
     # What holds is folded: tables inside details.
     assert all(line.count("|") == 6 for line in rows)
     folded = text.partition("### What does not hold")[2].count("\n|")
     assert folded == counts["holds"] + 2 * text.count("hold</summary>") < len(rows)
-    (unfit,) = [line for line in lines if "not applicable: needs a text model" in line][:1]
+    (unfit,) = [line for line in lines if "not applicable: needs a text model" in line][
+        :1
+    ]
     assert "reads no text" in unfit
 
 
 @pytest.mark.slow  # starts workers
 def test_workers_add_nothing_of_their_own_to_the_step_summary(
-    junit: Junit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    junit: Junit,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
@@ -208,7 +241,14 @@ def test_suites_have_one_name_wherever_they_are_installed(prefix: str) -> None:
             "classname": f"{prefix}pytest_recsys_mt.suites.arena.test_judge",
             "file": "pytest_recsys_mt/suites/arena/test_judge.py",
         }
-        assert skipped.text == "pytest_recsys_mt/suites/arena/test_judge.py:11: needs a judge"
-    own = ElementTree.Element("testcase", classname="tests.test_mine", file="tests/test_mine.py")
+        assert (
+            skipped.text
+            == "pytest_recsys_mt/suites/arena/test_judge.py:11: needs a judge"
+        )
+    own = ElementTree.Element(
+        "testcase",
+        classname="tests.test_mine",
+        file="tests/test_mine.py",
+    )
     _name_ours(own, prefix)
     assert own.attrib == {"classname": "tests.test_mine", "file": "tests/test_mine.py"}

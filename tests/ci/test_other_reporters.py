@@ -1,4 +1,6 @@
-"""What pytest-html, Allure and pytest-json-report show of a verdict, in their real versions."""
+"""What pytest-html, Allure and pytest-json-report show
+of a verdict, in their real versions.
+"""
 
 import html
 import json
@@ -15,7 +17,12 @@ from tests.ci.test_junit import TEST
 from tests.plugin.conftest import TOYS
 
 PACKAGES = ("pytest-html", "allure-pytest", "pytest-json-report")
-ARGUMENTS = ("-p", "no:cacheprovider", "--recsys-users=30", "--recsys-model=toys:ScaleSensitive")
+ARGUMENTS = (
+    "-p",
+    "no:cacheprovider",
+    "--recsys-users=30",
+    "--recsys-model=toys:ScaleSensitive",
+)
 HOLDS = "reorder_history holds: the loss of agreement beyond noise is 0.000 ("
 VIOLATED = "scale_ratings(2) is violated: the loss of agreement beyond noise is 1.000 ("
 
@@ -40,18 +47,34 @@ def test_a_passed_test_has_its_verdicts_as_sections_and_a_failed_one_has_them_on
 def reporters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the reporters, which nothing but these tests loads."""
     folder = tmp_path_factory.mktemp("reporters")
-    command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder), "--no-deps"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--target",
+        str(folder),
+        "--no-deps",
+    ]
     needs = ["allure-python-commons", "pytest-metadata"]
     done = subprocess.run(
-        [*command, *PACKAGES, *needs], check=False, capture_output=True, text=True
+        [*command, *PACKAGES, *needs],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
-        pytest.skip(f"pip cannot install {', '.join(PACKAGES)}: {done.stderr.strip()[-300:]}")
+        pytest.skip(
+            f"pip cannot install {', '.join(PACKAGES)}: {done.stderr.strip()[-300:]}",
+        )
     return folder
 
 
 def run(project: pytest.Pytester, reporters: Path, *arguments: str) -> None:
-    path = os.pathsep.join([str(reporters), str(project.path), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(reporters), str(project.path), os.environ.get("PYTHONPATH", "")],
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *ARGUMENTS, *arguments],
         cwd=project.path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
@@ -61,9 +84,15 @@ def run(project: pytest.Pytester, reporters: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [(), ("-n", "2")],
+    ids=["one process", "two workers"],
+)
 def test_each_reporter_shows_the_verdict(
-    workers: tuple[str, ...], project: pytest.Pytester, reporters: Path
+    workers: tuple[str, ...],
+    project: pytest.Pytester,
+    reporters: Path,
 ) -> None:
     run(
         project, reporters, *workers, "--html=page.html", "--alluredir=allure", "--json-report",
@@ -84,29 +113,47 @@ def test_each_reporter_shows_the_verdict(
     # pytest-json-report: the metadata of each test.
     report = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
     kept = {test["nodeid"].partition("::")[2]: test for test in report["tests"]}
-    (bad,) = kept["test_ranking[toys-ScaleSensitive-scale_ratings-2]"]["metadata"]["recsys_mt"]
+    (bad,) = kept["test_ranking[toys-ScaleSensitive-scale_ratings-2]"]["metadata"][
+        "recsys_mt"
+    ]
     assert facts_are_violated(bad)
-    two = kept["test_two_verdicts[toys-ScaleSensitive-reorder_history]"]["metadata"]["recsys_mt"]
-    assert [each["oracle"] for each in two] == ["same_ranking:rbo", "same_ranking:overlap"]
+    two = kept["test_two_verdicts[toys-ScaleSensitive-reorder_history]"]["metadata"][
+        "recsys_mt"
+    ]
+    assert [each["oracle"] for each in two] == [
+        "same_ranking:rbo",
+        "same_ranking:overlap",
+    ]
 
     # Allure: an attachment of each test.
     attached = {}
     for path in (project.path / "allure").glob("*-result.json"):
         result = json.loads(path.read_text(encoding="utf-8"))
-        own = [each for each in result.get("attachments", ()) if each["name"] == "recsys-mt"]
+        own = [
+            each
+            for each in result.get("attachments", ())
+            if each["name"] == "recsys-mt"
+        ]
         if own:
             (source,) = own
             text = (path.parent / source["source"]).read_text(encoding="utf-8")
             attached[result["name"]] = json.loads(text)
-    assert facts_are_violated(attached["test_ranking[toys-ScaleSensitive-scale_ratings-2]"][0])
-    assert attached["test_ranking[toys-ScaleSensitive-reorder_history]"][0]["status"] == "holds"
+    assert facts_are_violated(
+        attached["test_ranking[toys-ScaleSensitive-scale_ratings-2]"][0],
+    )
+    assert (
+        attached["test_ranking[toys-ScaleSensitive-reorder_history]"][0]["status"]
+        == "holds"
+    )
 
 
 def facts_are_violated(facts: dict[str, Any]) -> bool:
-    """Whether a reporter has what a reader needs: what was judged, how, and how sure it is."""
+    """Whether a reporter has what a reader needs: what
+    was judged, how, and how sure it is.
+    """
     return bool(
         facts["sentence"].startswith(VIOLATED)
         and (facts["relation"], facts["status"]) == ("scale_ratings(2)", "violated")
         and facts["estimate"] == facts["interval"][1] == 1
-        and facts["p_value"] < 0.001
+        and facts["p_value"] < 0.001,
     )

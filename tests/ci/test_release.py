@@ -1,4 +1,6 @@
-"""A rehearsal of the release: its archives are installed by name from an index, and do what the README says."""
+"""A rehearsal of the release: its archives are installed by name
+from an index, and do what the README says.
+"""
 
 import hashlib
 import http.server
@@ -39,16 +41,23 @@ def run(folder: Path, *command: str | Path, ends: int = 0, given: bytes = b"") -
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
     )  # fmt: skip
     printed = done.stdout.decode()
-    assert done.returncode == ends, f"{command} ended with {done.returncode}:\n{printed}"
+    assert done.returncode == ends, (
+        f"{command} ended with {done.returncode}:\n{printed}"
+    )
     return printed
 
 
 def clone(place: Path) -> Path:
-    """A fresh clone with what is changed here, as a commit of another version; nothing can be pushed from it."""
+    """A fresh clone with what is changed here, as a commit of
+    another version; nothing can be pushed from it.
+    """
     run(ROOT, "git", "clone", "-q", "--no-hardlinks", ROOT, place)
     run(place, "git", "remote", "remove", "origin")
     changed = subprocess.run(
-        ["git", "diff", "--binary", "HEAD"], cwd=ROOT, check=True, capture_output=True
+        ["git", "diff", "--binary", "HEAD"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
     )
     if changed.stdout:
         run(place, "git", "apply", "--index", given=changed.stdout)
@@ -57,7 +66,9 @@ def clone(place: Path) -> Path:
     text, count = re.subn('(?m)^version = ".+"$', f'version = "{VERSION}"', text)
     assert count == 1
     declared.write_text(text, encoding="utf-8")
-    (place / "changelog.d" / "+rehearsal.new.md").write_text("A rehearsal of a release.\n")
+    (place / "changelog.d" / "+rehearsal.new.md").write_text(
+        "A rehearsal of a release.\n",
+    )
     run(place, "git", "add", "--all")
     run(place, "git", "commit", "-q", "-m", "What is changed here")
     return place
@@ -80,12 +91,18 @@ def release(place: Path) -> Path:
     said = run(place, "scripts/release")
     assert "commit it" in said
     assert fragments_of(place) == {}
-    assert not (place / "dist").exists(), "archives without the section could be published"
+    assert not (place / "dist").exists(), (
+        "archives without the section could be published"
+    )
     sections = (place / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
     assert sections[1].startswith(f"{VERSION} ("), sections[1][:80]
     section = words(sections[1])
-    assert [name for name, text in fragments.items() if words(text) not in section] == []
-    assert [each for each in sections[2:] if not each[0].isdigit()] == [], "all is released now"
+    assert [
+        name for name, text in fragments.items() if words(text) not in section
+    ] == []
+    assert [each for each in sections[2:] if not each[0].isdigit()] == [], (
+        "all is released now"
+    )
     kinds = re.findall("(?m)^### (.+)$", sections[1])
     assert kinds == [kind for kind in ("New", "Changed", "Fixed") if kind in kinds]
 
@@ -101,10 +118,14 @@ def release(place: Path) -> Path:
 
 
 def check_files(made: Path) -> dict[str, str]:
-    """The published files with their digests, which are right; the parts list names the dependencies."""
+    """The published files with their digests, which are right;
+    the parts list names the dependencies.
+    """
     run(made, "sha256sum", "--check", "--strict", "SHA256SUMS")
     lines = (made / "SHA256SUMS").read_text().splitlines()
-    sums = {Path(name).name: digest for digest, name in (line.split() for line in lines)}
+    sums = {
+        Path(name).name: digest for digest, name in (line.split() for line in lines)
+    }
     stem = NAME.replace("-", "_") + f"-{VERSION}"
     assert set(sums) == {
         f"{stem}.tar.gz",
@@ -131,7 +152,9 @@ def index(folder: Path, made: Path, sums: dict[str, str]) -> Iterator[str]:
     archives = [name for name in sums if name.endswith((".whl", ".tar.gz"))]
     for name in archives:
         (room / name).write_bytes((made / name).read_bytes())
-    links = "".join(f'<a href="{name}#sha256={sums[name]}">{name}</a>\n' for name in archives)
+    links = "".join(
+        f'<a href="{name}#sha256={sums[name]}">{name}</a>\n' for name in archives
+    )
     (room / "index.html").write_text(f"<!DOCTYPE html>\n<body>\n{links}</body>\n")
     handler = partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -150,7 +173,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def install(folder: Path, address: str) -> tuple[Path, str]:
-    """Install the package by its name: the programs of a new environment, and the digest of what was taken."""
+    """Install the package by its name: the programs of a new environment, and the
+    digest of what was taken.
+    """
     run(folder, sys.executable, "-m", "venv", "reader")
     programs = folder / "reader" / "bin"
     run(
@@ -159,7 +184,9 @@ def install(folder: Path, address: str) -> tuple[Path, str]:
     )  # fmt: skip
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     (taken,) = (
-        one["download_info"] for one in report["install"] if one["metadata"]["name"] == NAME
+        one["download_info"]
+        for one in report["install"]
+        if one["metadata"]["name"] == NAME
     )
     assert taken["url"].startswith(address), "the package of another index"
     return programs, taken["archive_info"]["hashes"]["sha256"]
@@ -181,7 +208,9 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow  # two minutes: it builds four times and installs four environments
-def test_a_release_can_be_installed_by_name_and_does_what_the_readme_says(tmp_path: Path) -> None:
+def test_a_release_can_be_installed_by_name_and_does_what_the_readme_says(
+    tmp_path: Path,
+) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("a release is made of a git repository")
     before = run(ROOT, "git", "show-ref", "--head")
@@ -192,15 +221,21 @@ def test_a_release_can_be_installed_by_name_and_does_what_the_readme_says(tmp_pa
     (tmp_path / "elsewhere").mkdir()
     with index(tmp_path / "index", made, sums) as address:
         programs, digest = install(tmp_path, address)
-        assert digest == sums[wheel.name] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+        assert (
+            digest == sums[wheel.name] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+        )
         assert built_from_source(tmp_path, programs, address) == contents(wheel)
     page = ROOT / "README.md"
     steps = list(steps_of(page))
     commands = [step for step in steps if isinstance(step, Command)]
-    assert [each.text for each in commands[1:2]] == [STATUS], "the first shows how it ends"
+    assert [each.text for each in commands[1:2]] == [STATUS], (
+        "the first shows how it ends"
+    )
     journey = Journey(tmp_path / "elsewhere", lambda _: programs)
     journey.take(steps[: steps.index(commands[1]) + 1], page)
     where = journey.run("python -c 'import pytest_recsys_mt as it; print(it.__file__)'")
     assert where.stdout.startswith(f"{tmp_path / 'reader'}{os.sep}"), where.stdout
     assert VERSION in journey.run("recsys-mt --version").stdout
-    assert run(ROOT, "git", "show-ref", "--head") == before, "nothing is committed or tagged here"
+    assert run(ROOT, "git", "show-ref", "--head") == before, (
+        "nothing is committed or tagged here"
+    )

@@ -37,9 +37,13 @@ class Page(HTMLParser):
 
 
 def broken(site: Path) -> Iterator[str]:
-    """Each link and each loaded file of the site that leads nowhere, or that is loaded from elsewhere."""
+    """Each link and each loaded file of the site that leads
+    nowhere, or that is loaded from elsewhere.
+    """
     # The page for a missing page is shown at any address, so its links are absolute.
-    pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    pages = {
+        path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"
+    }
     for path, page in pages.items():
         where = path.relative_to(site)
         for target in (*page.links, *page.loaded):
@@ -48,10 +52,18 @@ def broken(site: Path) -> Iterator[str]:
                 if target in page.loaded:
                     yield f"{where} loads {target}"
                 continue
-            found = path if not parts.path else Path(path.parent, unquote(parts.path)).resolve()
+            found = (
+                path
+                if not parts.path
+                else Path(path.parent, unquote(parts.path)).resolve()
+            )
             if not (found.is_relative_to(site) and found.is_file()):
                 yield f"{where} links to {target}"
-            elif found in pages and parts.fragment and parts.fragment not in pages[found].anchors:
+            elif (
+                found in pages
+                and parts.fragment
+                and parts.fragment not in pages[found].anchors
+            ):
                 yield f"{where} links to {target}, an anchor that is not there"
 
 
@@ -86,13 +98,26 @@ def test_every_link_of_the_site_leads_somewhere(folder: Path) -> None:
         ("[gone](faq.md#gone)", 1, "anchor does not exist"),
         ("![gone](gone.svg)", 0, "index.html links to gone.svg"),
         ("[gone](../zensical.toml)", 0, "index.html links to ../zensical.toml"),
-        ('<img src="https://example.com/a.png">', 0, "index.html loads https://example.com/a.png"),
+        (
+            '<img src="https://example.com/a.png">',
+            0,
+            "index.html loads https://example.com/a.png",
+        ),
     ],
 )
-def test_a_broken_link_is_found(tmp_path: Path, text: str, status: int, found: str) -> None:
+def test_a_broken_link_is_found(
+    tmp_path: Path,
+    text: str,
+    status: int,
+    found: str,
+) -> None:
     (tmp_path / "docs").mkdir()
     settings = (ROOT / "zensical.toml").read_text(encoding="utf-8")
-    alone = re.sub(r"(?s)nav = \[\n.*?\n\]\n", 'nav = ["index.md", "faq.md"]\n', settings)
+    alone = re.sub(
+        r"(?s)nav = \[\n.*?\n\]\n",
+        'nav = ["index.md", "faq.md"]\n',
+        settings,
+    )
     (tmp_path / "zensical.toml").write_text(alone, encoding="utf-8")
     (tmp_path / "docs" / "index.md").write_text(f"# A\n\n{text}\n", encoding="utf-8")
     (tmp_path / "docs" / "faq.md").write_text("# B\n", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""``recsys-mt init``: what it writes runs, what its output and the CI file say is true, and it harms nothing."""
+"""``recsys-mt init``: what it writes runs, what its output and
+the CI file say is true, and it harms nothing.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def ranked(payload: dict[str, Any]) -> Reply:
         re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text),
         key=lambda film: hashlib.sha256(film.encode()).hexdigest(),
     )
-    return Reply(completion("\n".join(f"{n}. {film}" for n, film in enumerate(films[:10], 1))))
+    return Reply(
+        completion("\n".join(f"{n}. {film}" for n, film in enumerate(films[:10], 1))),
+    )
 
 
 @pytest.fixture
@@ -71,10 +75,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "shop.py").write_text(SHOP)
     monkeypatch.chdir(tmp_path / "project")
-    # Other tests have a module of this name, too, and some leave their folders on the path.
+    # Other tests have a module of this name, too, and some leave their folders on the
+    # path.
     monkeypatch.delitem(sys.modules, "shop", raising=False)
     monkeypatch.setattr(
-        sys, "path", [entry for entry in sys.path if not Path(entry, "shop.py").exists()]
+        sys,
+        "path",
+        [entry for entry in sys.path if not Path(entry, "shop.py").exists()],
     )
     yield tmp_path / "project"
     sys.modules.pop("shop", None)
@@ -97,13 +104,19 @@ def ci_commands(folder: Path, ci: str) -> list[str]:
     """The commands of the CI file that test, as the system runs them."""
     if ci == "github":
         told = yaml.safe_load((folder / ".github/workflows/recsys.yml").read_text())
-        steps = [step["run"] for step in told["jobs"]["promises"]["steps"] if "run" in step]
+        steps = [
+            step["run"] for step in told["jobs"]["promises"]["steps"] if "run" in step
+        ]
     elif ci == "gitlab":
-        steps = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["promises"]["script"]
+        steps = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["promises"][
+            "script"
+        ]
     else:
         text = (folder / "Jenkinsfile").read_text()
         quoted = re.findall(r"sh '((?:[^'\\]|\\.)*)'", text)
-        steps = [re.sub(r"\\(.)", r"\1", each).replace(".venv/bin/", "") for each in quoted]
+        steps = [
+            re.sub(r"\\(.)", r"\1", each).replace(".venv/bin/", "") for each in quoted
+        ]
     return [step for step in steps if "pip install" not in step]
 
 
@@ -113,13 +126,21 @@ def ci_commands(folder: Path, ci: str) -> list[str]:
         pytest.param("itemknn", "github", marks=pytest.mark.slow),
         pytest.param("shop:Newest", "gitlab", marks=pytest.mark.slow),
         pytest.param("shop.py:Newest", "jenkins", marks=pytest.mark.slow),
-        pytest.param("itemknn?neighbours=10&weights=binary", "none", marks=pytest.mark.slow),
+        pytest.param(
+            "itemknn?neighbours=10&weights=binary",
+            "none",
+            marks=pytest.mark.slow,
+        ),
         pytest.param("SERVER/recommend", "github", marks=pytest.mark.slow),
         ("openai:gpt-4o?temperature=0&max_tokens=80", "github"),
     ],
 )
 def test_what_is_written_runs_and_is_green(
-    spec: str, ci: str, folder: Path, server: FaultServer, capsys: pytest.CaptureFixture[str]
+    spec: str,
+    ci: str,
+    folder: Path,
+    server: FaultServer,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     spec = spec.replace("SERVER", server.url.removesuffix("/v1"))
     assert main(["init", spec, "--ci", ci]) == 0
@@ -144,12 +165,15 @@ def test_what_is_written_runs_and_is_green(
         text = Path(".github/workflows/recsys.yml").read_text()
         assert "OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}" in text
         assert server.url not in "".join(
-            path.read_text() for path in folder.rglob("*") if path.suffix in (".ini", ".yml", ".py")
+            path.read_text()
+            for path in folder.rglob("*")
+            if path.suffix in (".ini", ".yml", ".py")
         ), "no file names where a key goes"
 
 
 def test_a_recommender_that_breaks_the_promise_is_red_and_says_why(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["init", "shop:Strict", "--ci", "none"]) == 0
     (command,) = commands(capsys.readouterr().out)
@@ -161,7 +185,8 @@ def test_a_recommender_that_breaks_the_promise_is_red_and_says_why(
 
 @pytest.mark.slow  # the lines that it is told are seen in test_the_lines_for_a_configuration_are_in_its_format
 def test_a_project_with_a_configuration_of_its_own_keeps_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = "[tool.pytest.ini_options]\naddopts = '-q'\n"
     Path("pyproject.toml").write_text(text)
@@ -170,10 +195,15 @@ def test_a_project_with_a_configuration_of_its_own_keeps_it(
     assert not Path("pytest.ini").exists()
     assert Path("pyproject.toml").read_text() == text
     assert "pyproject.toml configures pytest already" in printed
-    assert '    [tool.pytest.ini_options]\n    recsys_model = ["itemknn?weights=binary"]' in printed
+    assert (
+        '    [tool.pytest.ini_options]\n    recsys_model = ["itemknn?weights=binary"]'
+        in printed
+    )
     command = commands(printed)[-1]
     assert command == "pytest '--recsys-model=itemknn?weights=binary'"
-    assert all("itemknn?weights=binary" in each for each in ci_commands(folder, "github"))
+    assert all(
+        "itemknn?weights=binary" in each for each in ci_commands(folder, "github")
+    )
     done = run(folder, command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "itemknn?weights=binary on mini" in done.stdout
@@ -181,11 +211,15 @@ def test_a_project_with_a_configuration_of_its_own_keeps_it(
 
 @pytest.mark.slow  # test_a_file_is_found_from_either_folder names another folder too
 def test_another_folder_is_named_in_the_next_command(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("my tests").mkdir()
     Path("my tests/shop.py").write_text(SHOP)
-    assert main(["init", "shop.py:Newest", "my tests", "--data", "mini", "--ci", "none"]) == 0
+    assert (
+        main(["init", "shop.py:Newest", "my tests", "--data", "mini", "--ci", "none"])
+        == 0
+    )
     assert Path.cwd() == folder
     (command,) = commands(capsys.readouterr().out)
     assert command == "cd 'my tests' && pytest"
@@ -201,7 +235,10 @@ def test_another_folder_is_named_in_the_next_command(
     ],
 )
 def test_a_file_is_found_from_either_folder_and_written_as_the_run_sees_it(
-    model: str, written: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    model: str,
+    written: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("has").mkdir()
     Path("has/mine.py").write_text(SHOP)
@@ -220,7 +257,9 @@ def test_data_are_found_from_either_folder(folder: Path) -> None:
     assert "recsys_data = ../ours.csv\n" in Path("new/pytest.ini").read_text()
 
 
-def test_a_module_that_the_run_would_not_find_is_named_with_its_file(folder: Path) -> None:
+def test_a_module_that_the_run_would_not_find_is_named_with_its_file(
+    folder: Path,
+) -> None:
     (folder / "only_here.py").write_text(SHOP)
     done = run(folder, "recsys-mt init only_here:Newest new --ci none")
     assert done.returncode == 2
@@ -234,7 +273,8 @@ def test_a_module_that_the_run_would_not_find_is_named_with_its_file(folder: Pat
 
 
 def test_without_a_model_the_output_says_what_is_tested(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["init", "--ci", "none"]) == 0
     printed = capsys.readouterr().out
@@ -247,14 +287,21 @@ def test_without_a_model_the_output_says_what_is_tested(
     ("file", "text"),
     [
         ("pyproject.toml", "[tool.pytest]\naddopts = ['-q']\n"),
-        pytest.param("pyproject.toml", "[tool.pytest.ini_options]\n", marks=pytest.mark.slow),
+        pytest.param(
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\n",
+            marks=pytest.mark.slow,
+        ),
         pytest.param("pytest.toml", "[pytest]\n", marks=pytest.mark.slow),
         pytest.param("pytest.ini", "[pytest]\n", marks=pytest.mark.slow),
         pytest.param("setup.cfg", "[tool:pytest]\n", marks=pytest.mark.slow),
     ],
 )
 def test_the_lines_for_a_configuration_are_in_its_format(
-    file: str, text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    file: str,
+    text: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path(file).write_text(text)
     assert main(["init", "openai:gpt-4o?temperature=0", "--ci", "none"]) == 0
@@ -266,7 +313,8 @@ def test_the_lines_for_a_configuration_are_in_its_format(
 
 
 def test_a_configuration_that_names_another_recommender_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("pytest.ini").write_text("[pytest]\nrecsys_model = mostpop\n")
     assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
@@ -276,7 +324,8 @@ def test_a_configuration_that_names_another_recommender_is_told(
 
 
 def test_a_configuration_that_has_all_needs_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("pytest.ini").write_text("[pytest]\nrecsys_model = shop.py:Newest\n")
     assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
@@ -284,7 +333,8 @@ def test_a_configuration_that_has_all_needs_nothing(
 
 
 def test_a_second_time_names_all_files_of_the_first(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["init", "itemknn"]) == 0
     written = re.findall("(?m)^wrote (.*)$", capsys.readouterr().out)
@@ -296,7 +346,10 @@ def test_a_second_time_names_all_files_of_the_first(
 
 @pytest.mark.parametrize("link", [".github", ".github/workflows"])
 def test_nothing_is_written_through_a_link(
-    link: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    link: str,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     Path(link).parent.mkdir(exist_ok=True)
@@ -341,7 +394,10 @@ def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["init", "itemknn", "--ci", "none"], ["--help"]])
-def test_output_that_nobody_reads_is_no_error(arguments: list[str], folder: Path) -> None:
+def test_output_that_nobody_reads_is_no_error(
+    arguments: list[str],
+    folder: Path,
+) -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
@@ -356,12 +412,19 @@ def test_output_that_nobody_reads_is_no_error(arguments: list[str], folder: Path
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
-@pytest.mark.parametrize("there", ["recsys.toml", "test_recsys.py", ".github/workflows/recsys.yml"])
+@pytest.mark.parametrize(
+    "there",
+    ["recsys.toml", "test_recsys.py", ".github/workflows/recsys.yml"],
+)
 def test_nothing_is_overwritten_and_nothing_written_beside_it(
-    there: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    there: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path(there).parent.mkdir(parents=True, exist_ok=True)
     Path(there).write_text("# mine\n")
@@ -403,13 +466,25 @@ def test_a_link_to_nowhere_is_there_too(folder: Path) -> None:
         (["no/where.py:Shop", "new"], "/project/new/no' does not exist either"),
         (["shop", "new"], "name an object in it: 'shop.py:NAME'"),
         (["openai:gpt-${{ secrets.KEY }}"], "holds '${{': GitHub would expand it"),
-        (["itemknn", "--data", "${{ secrets.KEY }}.csv"], "holds '${{': GitHub would expand it"),
-        (["itemknn", "--data", "x.csv\naddopts = -x"], "cannot be typed; write it in one line"),
-        (["itemknn", "x\x1b[31m"], r"'x\x1b[31m' holds characters that cannot be typed"),
+        (
+            ["itemknn", "--data", "${{ secrets.KEY }}.csv"],
+            "holds '${{': GitHub would expand it",
+        ),
+        (
+            ["itemknn", "--data", "x.csv\naddopts = -x"],
+            "cannot be typed; write it in one line",
+        ),
+        (
+            ["itemknn", "x\x1b[31m"],
+            r"'x\x1b[31m' holds characters that cannot be typed",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_written(
-    arguments: list[str], says: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    says: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = {path for path in everything(folder) if "__pycache__" not in path}
     assert main(["init", *arguments]) == 2
@@ -434,7 +509,9 @@ def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
 
 
 def test_a_disk_that_is_full_leaves_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from pytest_recsys_mt.cli import starter
     from pytest_recsys_mt.safety import files

@@ -1,4 +1,6 @@
-"""Writes interactions as the files of each described format have them, after its public description."""
+"""Writes interactions as the files of each described format
+have them, after its public description.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +54,14 @@ def asin(item: int) -> str:
 def movielens_100k(rows: Sequence[Row]) -> Files:
     flags = "|".join(["0"] * 5 + ["1"] + ["0"] * 13)
     return {
-        "u.data": lines([f"{r.user + 1}\t{r.item + 1}\t{r.stars}\t{r.time}" for r in rows]),
+        "u.data": lines(
+            [f"{r.user + 1}\t{r.item + 1}\t{r.stars}\t{r.time}" for r in rows],
+        ),
         "u.item": lines(
-            [f"{i + 1}|{title(i)} (1995)|01-Jan-1995||url|{flags}" for i in items_of(rows)]
+            [
+                f"{i + 1}|{title(i)} (1995)|01-Jan-1995||url|{flags}"
+                for i in items_of(rows)
+            ],
         ),
         "u.user": lines([f"{u + 1}|24|M|writer|85711" for u in users_of(rows)]),
     }
@@ -62,16 +69,24 @@ def movielens_100k(rows: Sequence[Row]) -> Files:
 
 def movielens_1m(rows: Sequence[Row]) -> Files:
     return {
-        "ratings.dat": lines([f"{r.user + 1}::{r.item + 1}::{r.stars}::{r.time}" for r in rows]),
-        "movies.dat": lines([f"{i + 1}::{title(i)} (1995)::Drama|War" for i in items_of(rows)]),
+        "ratings.dat": lines(
+            [f"{r.user + 1}::{r.item + 1}::{r.stars}::{r.time}" for r in rows],
+        ),
+        "movies.dat": lines(
+            [f"{i + 1}::{title(i)} (1995)::Drama|War" for i in items_of(rows)],
+        ),
         "users.dat": lines([f"{u + 1}::F::25::15::55117" for u in users_of(rows)]),
     }
 
 
 def movielens_10m(rows: Sequence[Row]) -> Files:
     return {
-        "ratings.dat": lines([f"{r.user + 1}::{r.item + 1}::{r.stars}::{r.time}" for r in rows]),
-        "movies.dat": lines([f"{i + 1}::{title(i)} (1995)::Drama|War" for i in items_of(rows)]),
+        "ratings.dat": lines(
+            [f"{r.user + 1}::{r.item + 1}::{r.stars}::{r.time}" for r in rows],
+        ),
+        "movies.dat": lines(
+            [f"{i + 1}::{title(i)} (1995)::Drama|War" for i in items_of(rows)],
+        ),
         "tags.dat": lines([f"1::{i + 1}::slow::1215184630" for i in items_of(rows)]),
     }
 
@@ -80,11 +95,11 @@ def movielens_csv(rows: Sequence[Row]) -> Files:
     return {
         "ratings.csv": lines(
             ["userId,movieId,rating,timestamp"]
-            + [f"{r.user + 1},{r.item + 1},{r.stars}.0,{r.time}" for r in rows]
+            + [f"{r.user + 1},{r.item + 1},{r.stars}.0,{r.time}" for r in rows],
         ),
         "movies.csv": lines(
             ["movieId,title,genres"]
-            + [f"{i + 1},{title(i)} (1995),Drama|War" for i in items_of(rows)]
+            + [f"{i + 1},{title(i)} (1995),Drama|War" for i in items_of(rows)],
         ),
     }
 
@@ -101,7 +116,10 @@ def amazon_2018(rows: Sequence[Row]) -> Files:
         }
         for r in rows
     ]
-    meta = [{"category": ["Beauty"], "title": title(i), "asin": asin(i)} for i in items_of(rows)]
+    meta = [
+        {"category": ["Beauty"], "title": title(i), "asin": asin(i)}
+        for i in items_of(rows)
+    ]
     return {
         "All_Beauty_5.json.gz": gzip.compress(records(reviews).encode()),
         "meta_All_Beauty.json": records(meta),
@@ -138,7 +156,10 @@ def amazon_2023(rows: Sequence[Row]) -> Files:
         }
         for i in items_of(rows)
     ]
-    return {"All_Beauty.jsonl": records(reviews), "meta_All_Beauty.jsonl": records(meta)}
+    return {
+        "All_Beauty.jsonl": records(reviews),
+        "meta_All_Beauty.jsonl": records(meta),
+    }
 
 
 def amazon_ratings_2014(rows: Sequence[Row]) -> Files:
@@ -149,8 +170,8 @@ def amazon_ratings_2014(rows: Sequence[Row]) -> Files:
 def amazon_ratings_2018(rows: Sequence[Row]) -> Files:
     return {
         "All_Beauty.csv": lines(
-            [f"{asin(r.item)},A{r.user:013},{r.stars}.0,{r.time}" for r in rows]
-        )
+            [f"{asin(r.item)},A{r.user:013},{r.stars}.0,{r.time}" for r in rows],
+        ),
     }
 
 
@@ -162,8 +183,8 @@ def goodreads_csv(rows: Sequence[Row]) -> Files:
                 head,
                 f"{rows[0].user},99999,1,0,0",
                 *[f"{r.user},{r.item},1,{r.stars},0" for r in rows],
-            ]
-        )
+            ],
+        ),
     }
 
 
@@ -198,14 +219,16 @@ def goodreads_json(rows: Sequence[Row]) -> Files:
 def goodbooks(rows: Sequence[Row]) -> Files:
     return {
         "ratings.csv": lines(
-            ["user_id,book_id,rating"] + [f"{r.user},{r.item},{r.stars}" for r in rows]
+            ["user_id,book_id,rating"] + [f"{r.user},{r.item},{r.stars}" for r in rows],
         ),
         "books.csv": lines(
-            ["id,book_id,isbn,authors,original_publication_year,original_title,title,ratings_count"]
+            [
+                "id,book_id,isbn,authors,original_publication_year,original_title,title,ratings_count",
+            ]
             + [
                 f'{i},{i},439,"A. Lee, B. Lu",{-100 if i == 0 else 2008.0},,{title(i)},7'
                 for i in items_of(rows)
-            ]
+            ],
         ),
     }
 
@@ -223,7 +246,9 @@ def book_crossing(rows: Sequence[Row]) -> Files:
         *[f'"{u + 1}";"porto, portugal";NULL' for u in users_of(rows)],
     ]
     written = {"BX-Book-Ratings": ratings, "BX-Books": books, "BX-Users": people}
-    return {f"{name}.csv": lines(each).encode("latin-1") for name, each in written.items()}
+    return {
+        f"{name}.csv": lines(each).encode("latin-1") for name, each in written.items()
+    }
 
 
 def book_crossing_csv(rows: Sequence[Row]) -> Files:
@@ -231,9 +256,11 @@ def book_crossing_csv(rows: Sequence[Row]) -> Files:
     return {
         "Ratings.csv": lines(
             ["User-ID,ISBN,Book-Rating"]
-            + [f"{r.user + 1},{r.item:09}X,{r.stars * 2}" for r in rows]
+            + [f"{r.user + 1},{r.item:09}X,{r.stars * 2}" for r in rows],
         ),
-        "Books.csv": lines(["ISBN,Book-Title,Book-Author,Year-Of-Publication,Publisher", *books]),
+        "Books.csv": lines(
+            ["ISBN,Book-Title,Book-Author,Year-Of-Publication,Publisher", *books],
+        ),
     }
 
 
@@ -286,25 +313,31 @@ def steam_200k(rows: Sequence[Row]) -> Files:
     bought = [f'{r.user},"{title(r.item)}",purchase,1.0,0' for r in rows]
     played = [f'{r.user},"{title(r.item)}",play,273.0,0' for r in rows]
     return {
-        "steam-200k.csv": lines([row for pair in zip(bought, played, strict=True) for row in pair])
+        "steam-200k.csv": lines(
+            [row for pair in zip(bought, played, strict=True) for row in pair],
+        ),
     }
 
 
 def kuairec(rows: Sequence[Row]) -> Files:
-    head = "user_id,video_id,play_duration,video_duration,time,date,timestamp,watch_ratio"
+    head = (
+        "user_id,video_id,play_duration,video_duration,time,date,timestamp,watch_ratio"
+    )
     written = [
         f"{r.user},{r.item},100,{200},{date(r.time, '%Y-%m-%d %H:%M:%S.123')},"
         f"{date(r.time, '%Y%m%d')}.0,{r.time}.123,0.5"
         for r in rows
     ]
-    captions = [f"{i},0,UNKNOWN,{title(i)},[],8,颜值,-124,UNKNOWN" for i in items_of(rows)]
+    captions = [
+        f"{i},0,UNKNOWN,{title(i)},[],8,颜值,-124,UNKNOWN" for i in items_of(rows)
+    ]
     return {
         "big_matrix.csv": lines([head, *written]),
         "kuairec_caption_category.csv": lines(
             [
                 "video_id,cover,x,caption,topic_tag,first_level_category_id,first_level_category_name,y,z",
                 *captions,
-            ]
+            ],
         ),
     }
 
@@ -315,8 +348,8 @@ def kuairand(rows: Sequence[Row]) -> Files:
     return {
         "log_standard_4_08_to_4_21_pure.csv": lines(
             [head, f"{first.user},88888,20220408,1400,{first.time}000,0,0,10"]
-            + [f"{r.user},{r.item},20220408,1400,{r.time}000,1,0,900" for r in rows]
-        )
+            + [f"{r.user},{r.item},20220408,1400,{r.time}000,1,0,900" for r in rows],
+        ),
     }
 
 
@@ -324,11 +357,14 @@ def anime(rows: Sequence[Row]) -> Files:
     return {
         "rating.csv": lines(
             ["user_id,anime_id,rating", f"{rows[0].user},{rows[0].item + 500},-1"]
-            + [f"{r.user},{r.item},{r.stars * 2}" for r in rows]
+            + [f"{r.user},{r.item},{r.stars * 2}" for r in rows],
         ),
         "anime.csv": lines(
             ["anime_id,name,genre,type,episodes,rating,members"]
-            + [f'{i},{title(i)},"Drama, Sci-Fi",TV,Unknown,7.1,200' for i in items_of(rows)]
+            + [
+                f'{i},{title(i)},"Drama, Sci-Fi",TV,Unknown,7.1,200'
+                for i in items_of(rows)
+            ],
         ),
     }
 
@@ -339,11 +375,11 @@ def lastfm_1k(rows: Sequence[Row]) -> Files:
             [
                 f"user_{r.user:06}\t{date(r.time, '%Y-%m-%dT%H:%M:%SZ')}\t\t{title(r.item)}\t\tTrack"
                 for r in rows
-            ]
+            ],
         ),
         "userid-profile.tsv": lines(
             ["#id\tgender\tage\tcountry\tregistered"]
-            + [f"user_{u:06}\tm\t\tJapan\tAug 13, 2006" for u in users_of(rows)]
+            + [f"user_{u:06}\tm\t\tJapan\tAug 13, 2006" for u in users_of(rows)],
         ),
     }
 
@@ -355,9 +391,9 @@ def gowalla(rows: Sequence[Row]) -> Files:
                 [
                     f"{r.user}\t{date(r.time, '%Y-%m-%dT%H:%M:%SZ')}\t30.2\t-97.7\t{r.item}"
                     for r in rows
-                ]
-            ).encode()
-        )
+                ],
+            ).encode(),
+        ),
     }
 
 
@@ -371,7 +407,9 @@ def foursquare(rows: Sequence[Row]) -> Files:
 
 def taobao(rows: Sequence[Row]) -> Files:
     return {
-        "UserBehavior.csv": lines([f"{r.user},{r.item},{r.item % 5},pv,{r.time}" for r in rows])
+        "UserBehavior.csv": lines(
+            [f"{r.user},{r.item},{r.item % 5},pv,{r.time}" for r in rows],
+        ),
     }
 
 
@@ -388,11 +426,17 @@ def hm(rows: Sequence[Row]) -> Files:
     return {
         "transactions_train.csv": lines(
             ["t_dat,customer_id,article_id,price,sales_channel_id"]
-            + [f"{date(r.time, '%Y-%m-%d')},{r.user:064x},01{r.item:08},0.05,2" for r in rows]
+            + [
+                f"{date(r.time, '%Y-%m-%d')},{r.user:064x},01{r.item:08},0.05,2"
+                for r in rows
+            ],
         ),
         "articles.csv": lines(
             ["article_id,prod_name,product_type_name,colour_group_name,detail_desc"]
-            + [f'01{i:08},{title(i)},Vest top,Black,"Soft, long."' for i in items_of(rows)]
+            + [
+                f'01{i:08},{title(i)},Vest top,Black,"Soft, long."'
+                for i in items_of(rows)
+            ],
         ),
     }
 
@@ -401,8 +445,8 @@ def retailrocket(rows: Sequence[Row]) -> Files:
     return {
         "events.csv": lines(
             ["timestamp,visitorid,event,itemid,transactionid"]
-            + [f"{r.time}117,{r.user},view,{r.item}," for r in rows]
-        )
+            + [f"{r.time}117,{r.user},view,{r.item}," for r in rows],
+        ),
     }
 
 
@@ -411,7 +455,9 @@ def otto(rows: Sequence[Row]) -> Files:
         {
             "session": u,
             "events": [
-                {"aid": r.item, "ts": r.time * 1000, "type": "clicks"} for r in rows if r.user == u
+                {"aid": r.item, "ts": r.time * 1000, "type": "clicks"}
+                for r in rows
+                if r.user == u
             ],
         }
         for u in users_of(rows)
@@ -423,13 +469,17 @@ def recbole(rows: Sequence[Row]) -> Files:
     return {
         "shop.inter": lines(
             ["user_id:token\titem_id:token\trating:float\ttimestamp:float"]
-            + [f"{r.user}\t{r.item}\t{r.stars}\t{r.time}.0" for r in rows]
+            + [f"{r.user}\t{r.item}\t{r.stars}\t{r.time}.0" for r in rows],
         ),
         "shop.item": lines(
-            ["item_id:token\tmovie_title:token_seq\trelease_year:token\tclass:token_seq"]
-            + [f"{i}\t{title(i)}\t1995\tDrama Sci-Fi" for i in items_of(rows)]
+            [
+                "item_id:token\tmovie_title:token_seq\trelease_year:token\tclass:token_seq",
+            ]
+            + [f"{i}\t{title(i)}\t1995\tDrama Sci-Fi" for i in items_of(rows)],
         ),
-        "shop.user": lines(["user_id:token\tage:token"] + [f"{u}\t24" for u in users_of(rows)]),
+        "shop.user": lines(
+            ["user_id:token\tage:token"] + [f"{u}\t24" for u in users_of(rows)],
+        ),
     }
 
 

@@ -1,4 +1,6 @@
-"""Small folders in each official format, written with the quirks that the real ones have."""
+"""Small folders in each official format, written with
+the quirks that the real ones have.
+"""
 
 from __future__ import annotations
 

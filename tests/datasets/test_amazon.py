@@ -17,7 +17,13 @@ def lines(*records: dict[str, Any]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def review(user: str, asin: str, rating: float, when: int, **more: Any) -> dict[str, Any]:
+def review(
+    user: str,
+    asin: str,
+    rating: float,
+    when: int,
+    **more: Any,
+) -> dict[str, Any]:
     return {
         "reviewerID": user,
         "asin": asin,
@@ -46,7 +52,11 @@ META_2018 = lines(
         "feature": ["Silk", "Machine <b>wash</b>"],
         "imageURL": ["http://i/1.jpg", "http://i/2.jpg"],
     },
-    {"asin": "B0002", "title": "var aPageStart = (new Date()).getTime();", "category": []},
+    {
+        "asin": "B0002",
+        "title": "var aPageStart = (new Date()).getTime();",
+        "category": [],
+    },
 )
 
 
@@ -58,7 +68,7 @@ def test_the_set_of_2014_has_python_literals(tmp_path: Path) -> None:
                 "reviews_Clothing_5.json.gz": gzip.compress(REVIEWS.encode()),
                 "meta_Clothing.json.gz": gzip.compress(META_2014.encode()),
             },
-        )
+        ),
     )
     assert list(dataset.interactions.itertuples(index=False, name=None)) == [
         ("A1", "B0001", 5.0, 1000),
@@ -79,11 +89,21 @@ def test_the_set_of_2018_counts_a_user_and_product_once(tmp_path: Path) -> None:
     reviews = lines(
         review("A1", "B0001", 1.0, 3000, style=white),
         review("A1", "B0001", 5.0, 1000, style=black),
-        review("A2", "B0001", 4.0, 1000, style=black, vote="2", image=["http://i/r.jpg"]),
+        review(
+            "A2",
+            "B0001",
+            4.0,
+            1000,
+            style=black,
+            vote="2",
+            image=["http://i/r.jpg"],
+        ),
         review("A2", "B0002", 2.0, 1001),
         review("A2", "B0003", 2.0, 1002),
     )
-    dataset = load(files.write(tmp_path, {"Ties_5.json": reviews, "meta_Ties.json": META_2018}))
+    dataset = load(
+        files.write(tmp_path, {"Ties_5.json": reviews, "meta_Ties.json": META_2018}),
+    )
     assert list(dataset.interactions.itertuples(index=False, name=None)) == [
         ("A1", "B0001", 1.0, 3000),
         ("A2", "B0001", 4.0, 1000),
@@ -126,16 +146,24 @@ def test_the_berkeley_objects_add_pictures_and_colours(tmp_path: Path) -> None:
     images = "image_id,height,width,path\n81a,10,10,aa/1.jpg\n81b,10,10,bb/2.jpg\n81c,1,1,c/3.jpg\n"
     files.write(tmp_path, {"Ties_5.json": REVIEWS, "meta_Ties.json": META_2018})
     files.write(
-        tmp_path / "listings" / "metadata", {"listings_0.json.gz": gzip.compress(listings.encode())}
+        tmp_path / "listings" / "metadata",
+        {"listings_0.json.gz": gzip.compress(listings.encode())},
     )
-    files.write(tmp_path / "images" / "metadata", {"images.csv.gz": gzip.compress(images.encode())})
+    files.write(
+        tmp_path / "images" / "metadata",
+        {"images.csv.gz": gzip.compress(images.encode())},
+    )
     files.write(tmp_path / "images" / "small" / "aa", {"1.jpg": b"picture"})
     items = load(tmp_path).items
     assert items["B0001"].attributes["image"] == str(tmp_path / "images/small/aa/1.jpg")
     assert items["B0001"].attributes["colour"] == "Red"
-    assert items["B0001"].attributes["brand"] == "Acme", "the reviews' own metadata come first"
+    assert items["B0001"].attributes["brand"] == "Acme", (
+        "the reviews' own metadata come first"
+    )
     assert items["B0002"].title == "Hoed"
-    assert items["B0002"].attributes == {"categories": ("Fashion", "Hats")}, "no such picture here"
+    assert items["B0002"].attributes == {"categories": ("Fashion", "Hats")}, (
+        "no such picture here"
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,15 +187,31 @@ def test_a_literal_is_never_run(line: str) -> None:
     [
         ("Ties_5.json", "['A1']\n", r"line 1: .* is not a record"),
         ("Ties_5.json", REVIEWS + '{"asin": "B0001"}\n', r"line 3: no 'user' among"),
-        ("Ties_5.json", lines(review("A1", "B0001", 9, 1)), r"line 1: rating 9 is outside"),
+        (
+            "Ties_5.json",
+            lines(review("A1", "B0001", 9, 1)),
+            r"line 1: rating 9 is outside",
+        ),
         ("Ties_5.json", "\n", "has no rows"),
         ("meta_Ties.json", "[1, 2]\n", "line 1: .* is not a record"),
         ("meta_Ties.json", "{'title': 'x'}\n", "line 1: no 'item' among"),
-        ("meta_Ties.json", '{"asin": "B0001", "a": ' + "1" * (4 << 20), "line 1: longer than"),
+        (
+            "meta_Ties.json",
+            '{"asin": "B0001", "a": ' + "1" * (4 << 20),
+            "line 1: longer than",
+        ),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, name: str, content: str, said: str) -> None:
-    files.write(tmp_path, {"Ties_5.json": REVIEWS, "meta_Ties.json": META_2018, name: content})
+def test_a_wrong_line_is_named(
+    tmp_path: Path,
+    name: str,
+    content: str,
+    said: str,
+) -> None:
+    files.write(
+        tmp_path,
+        {"Ties_5.json": REVIEWS, "meta_Ties.json": META_2018, name: content},
+    )
     with pytest.raises(DataError, match=said):
         load(tmp_path)
 

@@ -18,7 +18,9 @@ TEXT = b"1::1193::5::978300760\n" * 50
 
 
 def zipped(
-    path: Path, members: dict[str, bytes], change: Callable[..., None] | None = None
+    path: Path,
+    members: dict[str, bytes],
+    change: Callable[..., None] | None = None,
 ) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -36,9 +38,16 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "target"
 
 
-def refused(archive: Path, target: Path, member: str, problem: str, **limits: float) -> None:
+def refused(
+    archive: Path,
+    target: Path,
+    member: str,
+    problem: str,
+    **limits: float,
+) -> None:
     with pytest.raises(
-        DataError, match=re.escape(f"{archive.name}', member {member!r}: ")
+        DataError,
+        match=re.escape(f"{archive.name}', member {member!r}: "),
     ) as error:
         extract(archive, target, Limits(**limits))  # type: ignore[arg-type]
     assert problem in str(error.value)
@@ -46,7 +55,10 @@ def refused(archive: Path, target: Path, member: str, problem: str, **limits: fl
 
 
 def test_archives_are_unpacked(tmp_path: Path, target: Path) -> None:
-    archive = zipped(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/deep/README": b""})
+    archive = zipped(
+        tmp_path / "a",
+        {"ml-1m/ratings.dat": TEXT, "ml-1m/deep/README": b""},
+    )
     extract(archive, target)
     assert (target / "ml-1m" / "ratings.dat").read_bytes() == TEXT
     assert (target / "ml-1m" / "deep" / "README").read_bytes() == b""
@@ -71,7 +83,10 @@ def test_folders_in_archives_are_made(tmp_path: Path, target: Path) -> None:
     ],
 )
 def test_paths_out_of_the_folder_are_refused(
-    name: str, problem: str, tmp_path: Path, target: Path
+    name: str,
+    problem: str,
+    tmp_path: Path,
+    target: Path,
 ) -> None:
     refused(zipped(tmp_path / "a", {"fine": TEXT, name: TEXT}), target, name, problem)
 
@@ -81,7 +96,12 @@ def test_links_are_refused(tmp_path: Path, target: Path) -> None:
         info.create_system = 3
         info.external_attr = (stat.S_IFLNK | 0o777) << 16
 
-    refused(zipped(tmp_path / "a.zip", {"l": b"/etc"}, linked_zip), target, "l", "a link")
+    refused(
+        zipped(tmp_path / "a.zip", {"l": b"/etc"}, linked_zip),
+        target,
+        "l",
+        "a link",
+    )
 
 
 def test_zip_bombs_are_refused(tmp_path: Path, target: Path) -> None:
@@ -93,7 +113,9 @@ def test_zip_bombs_are_refused(tmp_path: Path, target: Path) -> None:
 def test_a_member_without_a_name_is_refused(tmp_path: Path, target: Path) -> None:
     archive = zipped(tmp_path / "a.zip", {"fine": TEXT, "e": TEXT})
     data = archive.read_bytes()
-    entry = data.rindex(b"PK\1\2")  # of the last member; 28 bytes on stands the length of its name
+    entry = data.rindex(
+        b"PK\1\2",
+    )  # of the last member; 28 bytes on stands the length of its name
     end = bytearray(data[data.rindex(b"PK\5\6") :])
     end[12] -= 1  # the length of all entries
     nameless = data[entry : entry + 28] + b"\0\0" + data[entry + 30 : entry + 46]
@@ -102,14 +124,23 @@ def test_a_member_without_a_name_is_refused(tmp_path: Path, target: Path) -> Non
 
 
 def test_many_small_members_are_a_bomb_too(tmp_path: Path, target: Path) -> None:
-    archive = zipped(tmp_path / "a", {str(number): bytes(1000) for number in range(100)})
+    archive = zipped(
+        tmp_path / "a",
+        {str(number): bytes(1000) for number in range(100)},
+    )
     with pytest.raises(DataError, match="zip bomb"):
         extract(archive, target, Limits(grace=1000, ratio=2))
     assert sum(path.stat().st_size for path in target.iterdir()) < 50_000
 
 
-def test_bytes_at_random_are_an_archive_or_an_error(tmp_path: Path, target: Path) -> None:
-    whole = zipped(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/é": b"x"}).read_bytes()
+def test_bytes_at_random_are_an_archive_or_an_error(
+    tmp_path: Path,
+    target: Path,
+) -> None:
+    whole = zipped(
+        tmp_path / "a",
+        {"ml-1m/ratings.dat": TEXT, "ml-1m/é": b"x"},
+    ).read_bytes()
     rng = random.Random(0)
     for _ in range(300):
         damaged = bytearray(whole)
@@ -127,9 +158,15 @@ def test_the_total_is_limited(tmp_path: Path, target: Path) -> None:
     refused(archive, target, "b", "more than", total=len(TEXT) + 10)
 
 
-def test_a_zip_member_that_declares_too_little_is_refused(tmp_path: Path, target: Path) -> None:
+def test_a_zip_member_that_declares_too_little_is_refused(
+    tmp_path: Path,
+    target: Path,
+) -> None:
     archive = zipped(tmp_path / "a.zip", {"liar": TEXT})
-    data = archive.read_bytes().replace(len(TEXT).to_bytes(4, "little"), (5).to_bytes(4, "little"))
+    data = archive.read_bytes().replace(
+        len(TEXT).to_bytes(4, "little"),
+        (5).to_bytes(4, "little"),
+    )
     archive.write_bytes(data)
     refused_as_damaged(archive, target, "liar")
     assert (target / "liar").stat().st_size <= 5

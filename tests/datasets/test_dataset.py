@@ -32,7 +32,12 @@ def test_ids_become_text_whatever_type_they_had() -> None:
     numbers = frame((2, 10, 3, 5), (10, 10, 3, 5), (2, 1, 3, 6))
     expected = Dataset("d", ITEMS, numbers.astype({"user": str, "item": str}), Scale())
     for kind in ("int32", "category", "object"):
-        dataset = Dataset("d", ITEMS, numbers.astype({"user": kind, "item": kind}), Scale())
+        dataset = Dataset(
+            "d",
+            ITEMS,
+            numbers.astype({"user": kind, "item": kind}),
+            Scale(),
+        )
         assert dataset.digest == expected.digest
         pd.testing.assert_frame_equal(dataset.interactions, expected.interactions)
     mixed = numbers.astype({"user": object})
@@ -43,16 +48,26 @@ def test_ids_become_text_whatever_type_they_had() -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([("a", "9", 3, 1)], "1 items have interactions but are not in the catalogue.*'9'"),
-        ([("a", "1", 6, 1)], "user 'a' rates item '1' with 6.0, outside the scale 1 to 5"),
+        (
+            [("a", "9", 3, 1)],
+            "1 items have interactions but are not in the catalogue.*'9'",
+        ),
+        (
+            [("a", "1", 6, 1)],
+            "user 'a' rates item '1' with 6.0, outside the scale 1 to 5",
+        ),
         ([("a", "1", np.nan, 1)], "with nan, outside the scale"),
-        ([("a", "2", 3, 1), ("b", "2", 3, 1), ("a", "2", 4, 5)], "user 'a' rates item '2' twice"),
+        (
+            [("a", "2", 3, 1), ("b", "2", 3, 1), ("a", "2", 4, 5)],
+            "user 'a' rates item '2' twice",
+        ),
         ([(None, "1", 3, 1)], "interactions without user"),
         ([], "has no interactions"),
     ],
 )
 def test_wrong_interactions_are_refused(
-    rows: list[tuple[object, object, float, int]], problem: str
+    rows: list[tuple[object, object, float, int]],
+    problem: str,
 ) -> None:
     with pytest.raises(DataError, match=problem):
         Dataset("d", ITEMS, frame(*rows), Scale())
@@ -65,7 +80,9 @@ def test_missing_columns_are_named() -> None:
 
 def test_the_digest_tells_datasets_apart() -> None:
     base = Dataset("d", ITEMS, frame(*ROWS), Scale())
-    assert Dataset("other", ITEMS, frame(*reversed(ROWS)), Scale()).digest == base.digest
+    assert (
+        Dataset("other", ITEMS, frame(*reversed(ROWS)), Scale()).digest == base.digest
+    )
     changed = [
         Dataset("d", ITEMS, frame(*ROWS), Scale(0, 5)),
         Dataset("d", ITEMS, frame(*ROWS[1:]), Scale()),
@@ -81,7 +98,9 @@ def test_the_digest_tells_datasets_apart() -> None:
 def test_held_out_interactions_are_taken_out() -> None:
     dataset = Dataset("d", ITEMS, frame(*ROWS), Scale())
     rest = dataset.without({"a": ["10"], "b": ["2"]})
-    assert [(user, item) for user, item, *_ in rest.interactions.itertuples(index=False)] == [
+    assert [
+        (user, item) for user, item, *_ in rest.interactions.itertuples(index=False)
+    ] == [
         ("a", "1"),
         ("a", "2"),
         ("b", "1"),

@@ -24,7 +24,8 @@ def archive() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as content:
         for name, text in files.MOVIELENS_1M.items():
-            # A ZipInfo has one fixed date: workers that start at different seconds must agree.
+            # A ZipInfo has one fixed date: workers that start at different seconds must
+            # agree.
             content.writestr(zipfile.ZipInfo(f"ml-1m/{name}"), text)
     return buffer.getvalue()
 
@@ -37,7 +38,10 @@ SHA256 = hashlib.sha256(ARCHIVE).hexdigest()
 class Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.files = {f"/{PATH}": ARCHIVE, f"/{PATH}.md5": f"MD5 (ml-1m.zip) = {MD5}\n".encode()}
+        self.files = {
+            f"/{PATH}": ARCHIVE,
+            f"/{PATH}.md5": f"MD5 (ml-1m.zip) = {MD5}\n".encode(),
+        }
         self.asked: list[str] = []
         self.missing_bytes = 0
         self.length: str | None = None
@@ -79,24 +83,37 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.parametrize("digest", [f"md5:{MD5}", f"sha256:{SHA256}", None])
 def test_a_set_that_is_not_there_is_downloaded_once(
-    server: Server, tmp_path: Path, digest: str | None
+    server: Server,
+    tmp_path: Path,
+    digest: str | None,
 ) -> None:
     source = Source(PATH, digest)
     folder = obtain("ml-1m", tmp_path / "new", source=source, base_url=server.url)
     assert len(load(folder).interactions) == 3
-    assert obtain("ml-1m", tmp_path / "new", source=source, base_url=server.url) == folder
+    assert (
+        obtain("ml-1m", tmp_path / "new", source=source, base_url=server.url) == folder
+    )
     assert server.asked == [f"/{PATH}"] if digest else [f"/{PATH}.md5", f"/{PATH}"]
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [".ml-1m.lock", "ml-1m"]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        ".ml-1m.lock",
+        "ml-1m",
+    ]
 
 
-def test_archives_without_a_top_folder_are_unpacked_too(server: Server, tmp_path: Path) -> None:
+def test_archives_without_a_top_folder_are_unpacked_too(
+    server: Server,
+    tmp_path: Path,
+) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as content:
         for name, text in files.LASTFM.items():
             content.writestr(name, text)
     server.files["/x.zip"] = buffer.getvalue()
     source = Source("x.zip", f"md5:{hashlib.md5(buffer.getvalue()).hexdigest()}")
-    assert len(load(obtain("lastfm", tmp_path, source=source, base_url=server.url)).items) == 3
+    assert (
+        len(load(obtain("lastfm", tmp_path, source=source, base_url=server.url)).items)
+        == 3
+    )
 
 
 def test_a_named_set_is_loaded_from_where_it_is_kept(tmp_path: Path) -> None:
@@ -105,14 +122,17 @@ def test_a_named_set_is_loaded_from_where_it_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_named_set_is_looked_for_where_the_environment_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files.write(tmp_path / "ml-100k", files.MOVIELENS_100K)
     monkeypatch.setenv("RECSYS_MT_DATA", str(tmp_path))
     assert len(load("ml-100k").items) == 3
 
 
-def test_without_a_word_data_are_kept_in_the_user_s_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_word_data_are_kept_in_the_user_s_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("RECSYS_MT_DATA", raising=False)
     assert data_directory().parts[-2:] == ("pytest-recsys-mt", "data")
 
@@ -122,13 +142,20 @@ def nothing_is_left(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("digest", ["md5:" + "0" * 32, "sha256:" + "0" * 64])
-def test_another_digest_is_an_error(server: Server, tmp_path: Path, digest: str) -> None:
+def test_another_digest_is_an_error(
+    server: Server,
+    tmp_path: Path,
+    digest: str,
+) -> None:
     with pytest.raises(DataError, match=f"published one is {digest}"):
         obtain("ml-1m", tmp_path, source=Source(PATH, digest), base_url=server.url)
     assert nothing_is_left(tmp_path)
 
 
-def test_a_published_digest_that_differs_is_an_error(server: Server, tmp_path: Path) -> None:
+def test_a_published_digest_that_differs_is_an_error(
+    server: Server,
+    tmp_path: Path,
+) -> None:
     server.files[f"/{PATH}.md5"] = b"0" * 32
     with pytest.raises(DataError, match=f"has the digest md5:{MD5}"):
         obtain("ml-1m", tmp_path, source=Source(PATH, None), base_url=server.url)
@@ -141,7 +168,12 @@ def test_a_published_digest_that_differs_is_an_error(server: Server, tmp_path: P
 def test_a_download_that_breaks_off_is_an_error(server: Server, tmp_path: Path) -> None:
     server.missing_bytes = 10
     with pytest.raises(DataError, match=r"cut off after|broke off"):
-        obtain("ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url)
+        obtain(
+            "ml-1m",
+            tmp_path,
+            source=Source(PATH, f"md5:{MD5}"),
+            base_url=server.url,
+        )
     assert nothing_is_left(tmp_path)
 
 
@@ -160,44 +192,71 @@ def test_a_download_that_breaks_off_is_an_error(server: Server, tmp_path: Path) 
     ],
 )
 def test_a_length_that_is_not_true_is_an_error(
-    server: Server, tmp_path: Path, length: str, problem: str
+    server: Server,
+    tmp_path: Path,
+    length: str,
+    problem: str,
 ) -> None:
     server.length = length
     with pytest.raises(DataError, match=problem):
-        obtain("ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url)
+        obtain(
+            "ml-1m",
+            tmp_path,
+            source=Source(PATH, f"md5:{MD5}"),
+            base_url=server.url,
+        )
     assert nothing_is_left(tmp_path)
 
 
 @pytest.mark.parametrize("length", [None, ""])
 def test_a_file_has_a_limit_whether_or_not_its_length_is_said(
-    server: Server, tmp_path: Path, length: str | None
+    server: Server,
+    tmp_path: Path,
+    length: str | None,
 ) -> None:
     server.length = length
     source = Source(PATH, f"md5:{MD5}", len(ARCHIVE))
     shutil.rmtree(obtain("ml-1m", tmp_path, source=source, base_url=server.url))
     smaller = Source(PATH, f"md5:{MD5}", len(ARCHIVE) - 1)
-    with pytest.raises(DataError, match=r"more than .* bytes, .* get it by other means"):
+    with pytest.raises(
+        DataError,
+        match=r"more than .* bytes, .* get it by other means",
+    ):
         obtain("ml-1m", tmp_path, source=smaller, base_url=server.url)
     assert nothing_is_left(tmp_path)
 
 
 def test_without_network_the_error_names_the_address_and_where_to_put_a_copy(
-    server: Server, tmp_path: Path
+    server: Server,
+    tmp_path: Path,
 ) -> None:
     with pytest.raises(DataError) as caught:
-        obtain("ml-1m", tmp_path, source=Source("gone.zip", "md5:0"), base_url=server.url)
+        obtain(
+            "ml-1m",
+            tmp_path,
+            source=Source("gone.zip", "md5:0"),
+            base_url=server.url,
+        )
     assert f"{server.url}gone.zip cannot be downloaded" in str(caught.value)
     assert str(tmp_path / "gone.zip") in str(caught.value)
     server.server_close()
     server.shutdown()
     with pytest.raises(DataError, match=f"{server.url}{PATH} cannot be downloaded"):
-        obtain("ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url)
+        obtain(
+            "ml-1m",
+            tmp_path,
+            source=Source(PATH, f"md5:{MD5}"),
+            base_url=server.url,
+        )
 
 
 def test_a_copy_put_there_by_hand_is_checked_and_used(tmp_path: Path) -> None:
     (tmp_path / "ml-1m.zip").write_bytes(ARCHIVE)
     folder = obtain(
-        "ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url="http://[::1]:1/"
+        "ml-1m",
+        tmp_path,
+        source=Source(PATH, f"md5:{MD5}"),
+        base_url="http://[::1]:1/",
     )
     assert len(load(folder).interactions) == 3
 
@@ -243,7 +302,9 @@ def test_workers_that_ask_at_once_download_once(server: Server, tmp_path: Path) 
 
 def test_all_official_addresses_are_archives_with_sound_digests() -> None:
     for source in SOURCES.values():
-        assert (download.BASE_URL + source.path).startswith("https://files.grouplens.org/")
+        assert (download.BASE_URL + source.path).startswith(
+            "https://files.grouplens.org/",
+        )
         if source.digest is not None:
             algorithm, _, digest = source.digest.partition(":")
             assert len(bytes.fromhex(digest)) == hashlib.new(algorithm).digest_size
@@ -255,14 +316,21 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_a_line_on_a_terminal_and_nothing_elsewhere(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr("sys.stderr", stream)
         obtain(
-            f"{stream.isatty()}", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url
+            f"{stream.isatty()}",
+            tmp_path,
+            source=Source(PATH, f"md5:{MD5}"),
+            base_url=server.url,
         )
         shown = stream.getvalue()
         assert (
-            ("ml-1m.zip: 100%" in shown and shown.endswith("\n")) if stream.isatty() else not shown
+            ("ml-1m.zip: 100%" in shown and shown.endswith("\n"))
+            if stream.isatty()
+            else not shown
         )

@@ -1,4 +1,6 @@
-"""Joining films to the CC0 table by IMDb number; the counts need the shared copy of MovieLens."""
+"""Joining films to the CC0 table by IMDb number; the
+counts need the shared copy of MovieLens.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ from pytest_recsys_mt.datasets import Dataset, load, metadata
 from pytest_recsys_mt.requests import Item, Scale
 from tests.datasets import files
 
-ML_LATEST_SMALL = Path(__file__).resolve().parents[3] / "shared" / "data" / "ml-latest-small"
+ML_LATEST_SMALL = (
+    Path(__file__).resolve().parents[3] / "shared" / "data" / "ml-latest-small"
+)
 needs_movielens = pytest.mark.skipif(
-    not ML_LATEST_SMALL.is_dir(), reason=f"no ml-latest-small at {ML_LATEST_SMALL}"
+    not ML_LATEST_SMALL.is_dir(),
+    reason=f"no ml-latest-small at {ML_LATEST_SMALL}",
 )
 
 
@@ -23,7 +28,9 @@ def test_films_gain_directors_cast_and_missing_genres(tmp_path: Path) -> None:
     assert items["1"].attributes["directors"] == ("John Lasseter",)
     assert items["7"].attributes["cast"][:2] == ("Laurence Fishburne", "Keanu Reeves")
     assert items["7"].attributes["genres"] == ("Action",)
-    assert items["11"].attributes["genres"][:2] == ("Thriller", "Mystery"), "it had none"
+    assert items["11"].attributes["genres"][:2] == ("Thriller", "Mystery"), (
+        "it had none"
+    )
     assert "directors" not in items["12"].attributes, "the link is to no film"
 
 
@@ -52,16 +59,28 @@ def test_ml_latest_small_is_read_whole(movielens: Dataset) -> None:
 @needs_movielens
 def test_most_films_of_ml_latest_small_have_facts(movielens: Dataset) -> None:
     known = {
-        key for key, item in movielens.items.items() if {"directors", "cast"} & set(item.attributes)
+        key
+        for key, item in movielens.items.items()
+        if {"directors", "cast"} & set(item.attributes)
     }
-    assert sum("directors" in item.attributes for item in movielens.items.values()) == 7588
+    assert (
+        sum("directors" in item.attributes for item in movielens.items.values()) == 7588
+    )
     assert sum("cast" in item.attributes for item in movielens.items.values()) == 7029
-    assert movielens.interactions["item"].isin(list(known)).mean() == pytest.approx(0.942, abs=5e-4)
+    assert movielens.interactions["item"].isin(list(known)).mean() == pytest.approx(
+        0.942,
+        abs=5e-4,
+    )
 
 
 def test_films_are_known_by_their_bare_title_and_year() -> None:
     faust = {film.year: film for film in metadata.films() if film.title == "Faust"}
-    assert faust[2011] == Item("tt1437357", "Faust", 2011, {"directors": ("Alexander Sokurov",)})
+    assert faust[2011] == Item(
+        "tt1437357",
+        "Faust",
+        2011,
+        {"directors": ("Alexander Sokurov",)},
+    )
 
 
 def test_the_facts_are_of_films_from_1940_to_2014() -> None:

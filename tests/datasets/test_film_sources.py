@@ -38,7 +38,10 @@ def test_titles_of_two_sources_are_the_same(one: str, other: str) -> None:
 
 
 def test_a_movielens_folder_joins_a_list_of_titles(tmp_path: Path) -> None:
-    folder = files.write(tmp_path / "ml", {**files.MOVIELENS_CSV, "netflix_titles.csv": LISTED})
+    folder = files.write(
+        tmp_path / "ml",
+        {**files.MOVIELENS_CSV, "netflix_titles.csv": LISTED},
+    )
     items = load(folder).items
     assert items["7"].attributes == {
         "directors": ("Lana Wachowski", "Lilly Wachowski"),
@@ -52,29 +55,44 @@ def test_a_movielens_folder_joins_a_list_of_titles(tmp_path: Path) -> None:
 def test_pictures_and_descriptions_stand_beside_the_files(tmp_path: Path) -> None:
     folder = files.write(
         tmp_path / "ml",
-        {**files.MOVIELENS_CSV, DESCRIPTIONS: '{"item": "7", "description": "Green rain."}\n'},
+        {
+            **files.MOVIELENS_CSV,
+            DESCRIPTIONS: '{"item": "7", "description": "Green rain."}\n',
+        },
     )
     files.write(folder / "posters", {"1.JPG": b"picture"})
     items = load(folder).items
     assert items["7"].attributes["image_description"] == "Green rain."
     assert items["1"].attributes["image"] == str(folder / "posters" / "1.JPG")
     (folder / DESCRIPTIONS).write_text('{"item": 7, "description": "x"}\n')
-    with pytest.raises(DataError, match=r"image_descriptions\.jsonl', line 1: a record needs"):
+    with pytest.raises(
+        DataError,
+        match=r"image_descriptions\.jsonl', line 1: a record needs",
+    ):
         load(folder)
 
 
 def test_film_facts_join_by_name_and_year_where_both_are_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = [("Faust", 2011, "Sokurov"), ("Heat", 1995, "Mann"), ("Emma", 1996, "McGrath")]
+    known = [
+        ("Faust", 2011, "Sokurov"),
+        ("Heat", 1995, "Mann"),
+        ("Emma", 1996, "McGrath"),
+    ]
     table = [
         Item(f"tt{number}", title, year, {"directors": (by,)})
         for number, (title, year, by) in enumerate([*known, ("Emma", 1996, "Lawrence")])
     ]
     monkeypatch.setattr(metadata, "_table", lambda: tuple(table))
-    films = [("a", "Faust", 2011), ("b", "Heat", 1995), ("c", "Emma", 1996), ("d", "Heat", None)]
+    films = [
+        ("a", "Faust", 2011),
+        ("b", "Heat", 1995),
+        ("c", "Emma", 1996),
+        ("d", "Heat", None),
+    ]
     joined = metadata.with_metadata_by_title(
-        {key: Item(key, title, year) for key, title, year in films}
+        {key: Item(key, title, year) for key, title, year in films},
     )
     assert [joined[key].attributes.get("directors") for key in "abcd"] == [
         ("Sokurov",),

@@ -1,4 +1,6 @@
-"""Each described format is read as its public description says, from the folder and from the file."""
+"""Each described format is read as its public description
+says, from the folder and from the file.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from tests.datasets.field_formats import FORMATS, Row, title
 
 START = 1_500_000_000
 ROWS = [
-    Row(user, (user + 3 * step) % 7, 1 + (user + step) % 5, START + 86_400 * step + user)
+    Row(
+        user,
+        (user + 3 * step) % 7,
+        1 + (user + step) % 5,
+        START + 86_400 * step + user,
+    )
     for user in range(4)
     for step in range(3)
 ]
@@ -54,7 +61,10 @@ def test_each_description_has_an_example() -> None:
 
 def in_their_order(dataset: Dataset) -> list[list[str]]:
     """The labels of what each user has, oldest first."""
-    return [[rating.item.title for rating in listed] for listed in dataset.histories.values()]
+    return [
+        [rating.item.title for rating in listed]
+        for listed in dataset.histories.values()
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,7 +75,9 @@ def test_a_format_is_read(tmp_path: Path, name: str) -> None:
     dataset = load(folder / next(iter(written)), told=notes.append)
     assert len(dataset.interactions) == len(ROWS)
     assert dataset.interactions["user"].nunique() == 4
-    titles = [[title(row.item) for row in ROWS if row.user == user] for user in range(4)]
+    titles = [
+        [title(row.item) for row in ROWS if row.user == user] for user in range(4)
+    ]
     if name in WITHOUT_TITLES:
         assert any("ids in place of titles" in note for note in notes)
         assert [len(set(listed)) for listed in in_their_order(dataset)] == [3, 3, 3, 3]
@@ -83,10 +95,15 @@ def test_a_format_is_read(tmp_path: Path, name: str) -> None:
 def test_what_a_format_says_of_its_items_and_users(tmp_path: Path) -> None:
     def loaded(name: str) -> Dataset:
         written = FORMATS[name](ROWS)
-        return load(files.write(tmp_path / (name or "recbole"), written) / next(iter(written)))
+        return load(
+            files.write(tmp_path / (name or "recbole"), written) / next(iter(written)),
+        )
 
     crossing = loaded("Book-Crossing")
-    assert crossing.items["000000000X"].attributes == {"authors": ("A. Lee",), "publisher": "P"}
+    assert crossing.items["000000000X"].attributes == {
+        "authors": ("A. Lee",),
+        "publisher": "P",
+    }
     assert crossing.items["0999999999"].title == 'The "Best"; really'
     assert crossing.users["1"] == {"location": "porto, portugal", "age": "NULL"}
     atomic = loaded("")
@@ -96,12 +113,18 @@ def test_what_a_format_says_of_its_items_and_users(tmp_path: Path) -> None:
         "categories": ("Gastropubs", "Food"),
         "city": "Tampa",
     }
-    assert loaded("goodbooks-10k").items["1"].attributes == {"authors": ("A. Lee", "B. Lu")}
-    assert loaded("Taobao user behaviour").items["6"].attributes == {"categories": ("1",)}
-    assert loaded("Foursquare check-ins of New York and Tokyo").items[f"{1:024x}"].attributes == {
-        "categories": ("Café",)
+    assert loaded("goodbooks-10k").items["1"].attributes == {
+        "authors": ("A. Lee", "B. Lu"),
     }
-    assert loaded("Amazon reviews with metadata, of 2023").items["B000000001"].attributes == {
+    assert loaded("Taobao user behaviour").items["6"].attributes == {
+        "categories": ("1",),
+    }
+    assert loaded("Foursquare check-ins of New York and Tokyo").items[
+        f"{1:024x}"
+    ].attributes == {"categories": ("Café",)}
+    assert loaded("Amazon reviews with metadata, of 2023").items[
+        "B000000001"
+    ].attributes == {
         "brand": "Acme",
         "categories": ("Hair",),
         "description": "Soft. Good.",

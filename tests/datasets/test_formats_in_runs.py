@@ -1,4 +1,6 @@
-"""The metamorphic suite runs on each described format, with a classical recommender and with a text model."""
+"""The metamorphic suite runs on each described format, with a
+classical recommender and with a text model.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ ROWS = [
 @pytest.mark.slow  # the reader's own tests read each format
 @pytest.mark.parametrize("model", ["itemknn", "copies:Copies"])
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_the_suite_runs_on_a_format(pytester: pytest.Pytester, name: str, model: str) -> None:
+def test_the_suite_runs_on_a_format(
+    pytester: pytest.Pytester,
+    name: str,
+    model: str,
+) -> None:
     pytester.makepyfile(copies=MODEL)
     written = FORMATS[name](ROWS)
     folder = files.write(Path(pytester.path) / "data", written)
@@ -53,7 +59,10 @@ def test_the_suite_runs_on_a_format(pytester: pytest.Pytester, name: str, model:
         "-p", "no:cacheprovider", "-q",
     )  # fmt: skip
     rows = json.loads((pytester.path / "r.json").read_text())["results"]
-    counts = {status: sum(row["status"] == status for row in rows) for status in ("error", "holds")}
+    counts = {
+        status: sum(row["status"] == status for row in rows)
+        for status in ("error", "holds")
+    }
     assert counts["error"] == 0
     assert counts["holds"] > 0
     shuffled = next(row for row in rows if row["relation"] == "shuffle_candidates")

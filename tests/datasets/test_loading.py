@@ -13,9 +13,17 @@ from tests.datasets import files
 
 @pytest.mark.parametrize(
     ("name", "nearest"),
-    [("ml-lm", "ml-1m"), ("ML-100K", "ml-100k"), ("last-fm", "lastfm"), ("minni", "mini")],
+    [
+        ("ml-lm", "ml-1m"),
+        ("ML-100K", "ml-100k"),
+        ("last-fm", "lastfm"),
+        ("minni", "mini"),
+    ],
 )
-def test_an_unknown_name_lists_the_names_and_the_nearest(name: str, nearest: str) -> None:
+def test_an_unknown_name_lists_the_names_and_the_nearest(
+    name: str,
+    nearest: str,
+) -> None:
     with pytest.raises(DataError, match=f"Did you mean '{nearest}'") as caught:
         load(name)
     assert ", ".join(NAMES) in str(caught.value)
@@ -36,7 +44,8 @@ def test_a_path_that_is_not_there_is_said_to_be_one(source: str | Path) -> None:
 
 
 def test_a_name_wins_over_a_folder_and_dot_slash_over_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files.write(tmp_path / "here" / "ml-1m", files.MOVIELENS_CSV)
     files.write(tmp_path / "cache" / "ml-1m", files.MOVIELENS_1M)

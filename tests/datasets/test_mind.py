@@ -43,7 +43,10 @@ def test_news_are_items_with_categories_and_abstract(mind: Dataset) -> None:
         "abstract": "A 'short' abstract",
     }
     assert mind.items["N2"].attributes == {"categories": ("news", "newsus")}
-    assert mind.items["N3"].attributes == {"categories": ("health",), "abstract": "More of it"}
+    assert mind.items["N3"].attributes == {
+        "categories": ("health",),
+        "abstract": "More of it",
+    }
 
 
 def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: Dataset) -> None:
@@ -57,7 +60,9 @@ def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: Dataset) 
     ]
 
 
-def test_candidates_are_what_the_impression_of_the_latest_click_showed(mind: Dataset) -> None:
+def test_candidates_are_what_the_impression_of_the_latest_click_showed(
+    mind: Dataset,
+) -> None:
     item = mind.items
     assert mind.offered == {
         "U1": (item["N1"], item["N3"], item["N4"]),
@@ -74,20 +79,43 @@ WRONG = [
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\n", 2, "4 fields where 5"),
     (CLICK + "x\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1\n", 2, "impression is 'x'"),
     (CLICK + "2\t\t11/15/2019 8:55:22 AM\tN1\tN2-1\n", 2, "user is ''"),
-    (CLICK + "\n2\tU1\t15/11/2019 8:55:22 AM\tN1\tN2-1\n", 3, "time is '15/11/2019 8:55:22 AM'"),
-    (CLICK + "2\tU1\t11/15/2019 13:55:22 PM\tN1\tN2-1\n", 2, "time is '11/15/2019 13:55:22 PM'"),
-    (CLICK + CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1 N9\tN2-1\n", 3, "history names 'N9'"),
-    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N9-0\n", 2, "impressions name 'N9'"),
+    (
+        CLICK + "\n2\tU1\t15/11/2019 8:55:22 AM\tN1\tN2-1\n",
+        3,
+        "time is '15/11/2019 8:55:22 AM'",
+    ),
+    (
+        CLICK + "2\tU1\t11/15/2019 13:55:22 PM\tN1\tN2-1\n",
+        2,
+        "time is '11/15/2019 13:55:22 PM'",
+    ),
+    (
+        CLICK + CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1 N9\tN2-1\n",
+        3,
+        "history names 'N9'",
+    ),
+    (
+        CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N9-0\n",
+        2,
+        "impressions name 'N9'",
+    ),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N4\n", 2, "'N4' has no label"),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-2\n", 2, "'N2-2' is not a news id"),
-    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2,N4\n", 2, "'N2,N4' is not a news id"),
+    (
+        CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2,N4\n",
+        2,
+        "'N2,N4' is not a news id",
+    ),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\t\n", 2, "shows nothing"),
 ]
 
 
 @pytest.mark.parametrize(("text", "line", "problem"), WRONG)
 def test_a_wrong_impression_is_named_with_its_line(
-    tmp_path: Path, text: str, line: int, problem: str
+    tmp_path: Path,
+    text: str,
+    line: int,
+    problem: str,
 ) -> None:
     with pytest.raises(DataError) as caught:
         with_behaviors(tmp_path, text)
@@ -104,7 +132,10 @@ def test_a_wrong_impression_is_named_with_its_line(
     ],
 )
 def test_a_wrong_news_item_is_named_with_its_line(
-    tmp_path: Path, text: str, line: int, problem: str
+    tmp_path: Path,
+    text: str,
+    line: int,
+    problem: str,
 ) -> None:
     with pytest.raises(DataError) as caught:
         load(files.write(tmp_path, {**files.MIND, "news.tsv": text}))
@@ -138,7 +169,9 @@ def both(folder: Path, size: str = "small") -> Dataset:
 
 @pytest.mark.parametrize("size", ["small", "large"])
 def test_a_folder_with_training_and_validation_set_is_one_dataset(
-    tmp_path: Path, size: str, mind: Dataset
+    tmp_path: Path,
+    size: str,
+    mind: Dataset,
 ) -> None:
     dataset = both(tmp_path / "mind", size)
     assert dataset.name == "mind"
@@ -147,7 +180,9 @@ def test_a_folder_with_training_and_validation_set_is_one_dataset(
     item = dataset.items
     assert dataset.offered["U2"] == (item["N5"], item["N1"])
     assert dataset.offered["U3"] == (item["N1"], item["N5"])
-    clicks = list(dataset.interactions[["user", "item"]].itertuples(index=False, name=None))
+    clicks = list(
+        dataset.interactions[["user", "item"]].itertuples(index=False, name=None),
+    )
     # The history of the second part has no times: what the first dated keeps its time.
     assert clicks == [
         ("U1", "N3"),
@@ -161,8 +196,14 @@ def test_a_folder_with_training_and_validation_set_is_one_dataset(
 
 def test_a_line_of_the_second_part_is_named_with_its_file(tmp_path: Path) -> None:
     files.write(tmp_path / "MINDsmall_train", files.MIND)
-    files.write(tmp_path / "MINDsmall_dev", {**DEV, "behaviors.tsv": CLICK.replace("N4", "N9")})
-    with pytest.raises(DataError, match=r"MINDsmall_dev.behaviors\.tsv', line 1: .*'N9'"):
+    files.write(
+        tmp_path / "MINDsmall_dev",
+        {**DEV, "behaviors.tsv": CLICK.replace("N4", "N9")},
+    )
+    with pytest.raises(
+        DataError,
+        match=r"MINDsmall_dev.behaviors\.tsv', line 1: .*'N9'",
+    ):
         load(tmp_path)
 
 

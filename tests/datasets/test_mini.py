@@ -1,4 +1,6 @@
-"""The embedded dataset: what it holds, where it comes from, and that it behaves like real data."""
+"""The embedded dataset: what it holds, where it comes
+from, and that it behaves like real data.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,26 @@ from tests.recommenders.data import fitted
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path("pytest_recsys_mt", "datasets", "data")
 GENRES = {
-    *("Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama"),
-    *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller"),
+    *(
+        "Action",
+        "Adventure",
+        "Animation",
+        "Children",
+        "Comedy",
+        "Crime",
+        "Documentary",
+        "Drama",
+    ),
+    *(
+        "Fantasy",
+        "Film-Noir",
+        "Horror",
+        "Musical",
+        "Mystery",
+        "Romance",
+        "Sci-Fi",
+        "Thriller",
+    ),
     *("War", "Western"),
 }
 DAY = 86400
@@ -50,9 +70,19 @@ def standard_errors_above_zero(differences: npt.NDArray[np.float64]) -> float:
     return float(differences.mean() / error)
 
 
-def make(root: Path, action: str, script: str = "mini") -> subprocess.CompletedProcess[str]:
+def make(
+    root: Path,
+    action: str,
+    script: str = "mini",
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"scripts/make_{script}.py", action]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command,
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_files_are_small() -> None:
@@ -100,12 +130,22 @@ def test_every_kind_of_hard_title_is_there(films: list[Item]) -> None:
         years[(item.year or 0) // 10 * 10] += 1
     assert min(years.values()) >= 8
     assert len([title for title, times in Counter(titles).items() if times > 1]) >= 15
-    assert {"Alien", "Aliens", "Psycho", "American Psycho", "300", "Up", "8½"} <= set(titles)
+    assert {"Alien", "Aliens", "Psycho", "American Psycho", "300", "Up", "8½"} <= set(
+        titles,
+    )
     assert sum(not title.isascii() for title in titles) >= 15
-    assert sum("'" in title or "\N{RIGHT SINGLE QUOTATION MARK}" in title for title in titles) >= 8
+    assert (
+        sum(
+            "'" in title or "\N{RIGHT SINGLE QUOTATION MARK}" in title
+            for title in titles
+        )
+        >= 8
+    )
     assert sum(":" in title for title in titles) >= 12
     assert sum(title.startswith(("The ", "A ", "An ")) for title in titles) >= 80
-    nested = [(a, b) for a, b in combinations(sorted(set(titles)), 2) if a in b or b in a]
+    nested = [
+        (a, b) for a, b in combinations(sorted(set(titles)), 2) if a in b or b in a
+    ]
     assert len(nested) >= 25
     assert {genre for item in films for genre in item.attributes["genres"]} == GENRES
 
@@ -150,7 +190,9 @@ def test_the_script_tells_where_a_file_differs(tmp_path: Path) -> None:
     assert "mini-items.csv" not in done.stdout
     assert make(tmp_path, "--write").returncode == 0
     for name in ("mini-items.csv", "mini-users.csv", "mini-ratings.csv"):
-        assert (tmp_path / DATA / name).read_bytes() == (ROOT / DATA / name).read_bytes()
+        assert (tmp_path / DATA / name).read_bytes() == (
+            ROOT / DATA / name
+        ).read_bytes()
 
 
 def test_popularity_is_heavy_tailed(mini: Dataset) -> None:
@@ -161,7 +203,8 @@ def test_popularity_is_heavy_tailed(mini: Dataset) -> None:
     assert 0.45 < gini < 0.75
     assert counts[-1] > 10 * np.median(counts)
 
-    # A log-normal law fits, and by its likelihood better than one with an exponential tail.
+    # A log-normal law fits, and by its likelihood better than one with an exponential
+    # tail.
     logs = np.log(counts)
     assert stats.kstest(logs, "norm", args=(logs.mean(), logs.std())).statistic < 0.08
     log_normal = -n * (np.log(logs.std() * np.sqrt(2 * np.pi)) + logs.mean() + 0.5)
@@ -204,14 +247,21 @@ def test_neighbours_in_time_are_more_alike_than_chance(mini: Dataset) -> None:
     excess = []
     for history in mini.histories.values():
         order = [rating.item for rating in history]
-        excess.append(alike(order) - alike([order[i] for i in rng.permutation(len(order))]))
+        excess.append(
+            alike(order) - alike([order[i] for i in rng.permutation(len(order))]),
+        )
     assert standard_errors_above_zero(np.array(excess)) > 4
 
 
-def held_out_ranks(mini: Dataset, spec: str, candidates: int) -> npt.NDArray[np.float64]:
+def held_out_ranks(
+    mini: Dataset,
+    spec: str,
+    candidates: int,
+) -> npt.NDArray[np.float64]:
     """Ranks of everybody's last item, from 0; inf where it is not in the list of 10.
 
-    With `candidates`, it is ranked among that many items, the others drawn of those not rated.
+    With `candidates`, it is ranked among that many items, the others drawn of those not
+    rated.
     """
     rng = np.random.default_rng(0)
     held_out = {user: history[-1].item for user, history in mini.histories.items()}
@@ -221,7 +271,10 @@ def held_out_ranks(mini: Dataset, spec: str, candidates: int) -> npt.NDArray[np.
         if candidates:
             seen = {rating.item.id for rating in history}
             unseen = [item for item in mini.items.values() if item.id not in seen]
-            drawn = [unseen[i] for i in rng.choice(len(unseen), candidates - 1, replace=False)]
+            drawn = [
+                unseen[i]
+                for i in rng.choice(len(unseen), candidates - 1, replace=False)
+            ]
             drawn.append(held_out[user])
             chosen = tuple(drawn[i] for i in rng.permutation(candidates))
         requests.append(Request(user, history[:-1], mini.scale, chosen, k=10))
@@ -232,7 +285,7 @@ def held_out_ranks(mini: Dataset, spec: str, candidates: int) -> npt.NDArray[np.
         [
             answer.items.index(target) if target in answer.items else np.inf
             for answer, target in zip(answers, targets, strict=True)
-        ]
+        ],
     )
 
 
@@ -251,11 +304,16 @@ def test_itemknn_beats_mostpop_beats_random(mini: Dataset, candidates: int) -> N
         assert 0.65 < hits["mostpop"].mean() < 0.8
         assert hits["itemknn"].mean() > 0.8
     else:
-        assert hits["itemknn"].mean() > 1.5 * hits["mostpop"].mean() > 3 * hits["random"].mean()
+        assert (
+            hits["itemknn"].mean()
+            > 1.5 * hits["mostpop"].mean()
+            > 3 * hits["random"].mean()
+        )
 
 
 def test_collaborative_filtering_knows_more_than_the_attributes(mini: Dataset) -> None:
     neighbours, content = (
-        np.isfinite(held_out_ranks(mini, spec, 20)).astype(float) for spec in ("itemknn", "bm25")
+        np.isfinite(held_out_ranks(mini, spec, 20)).astype(float)
+        for spec in ("itemknn", "bm25")
     )
     assert standard_errors_above_zero(neighbours - content) > 3

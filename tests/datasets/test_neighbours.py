@@ -1,4 +1,6 @@
-"""The neighbours of items: the largest cosines of who has them, found when they are read."""
+"""The neighbours of items: the largest cosines of who
+has them, found when they are read.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,27 @@ from pytest_recsys_mt.datasets.neighbours import Neighbours
 def of(*users: str) -> Neighbours:
     """Users who have the items that are the letters of a word."""
     rows = [(f"u{place}", item) for place, had in enumerate(users) for item in had]
-    return Neighbours(set("abcdefz"), pd.DataFrame(rows, columns=pd.Index(["user", "item"])))
+    return Neighbours(
+        set("abcdefz"),
+        pd.DataFrame(rows, columns=pd.Index(["user", "item"])),
+    )
 
 
 def test_they_are_the_largest_cosines_of_a_plain_reference() -> None:
     mini = load("mini")
     owners: dict[str, set[str]] = defaultdict(set)
-    for user, item in zip(mini.interactions["user"], mini.interactions["item"], strict=True):
+    for user, item in zip(
+        mini.interactions["user"],
+        mini.interactions["item"],
+        strict=True,
+    ):
         owners[item].add(user)
     for item in sorted(mini.items)[::40]:
-        shared = {each: len(owners[item] & owners[each]) for each in mini.items if each != item}
+        shared = {
+            each: len(owners[item] & owners[each])
+            for each in mini.items
+            if each != item
+        }
         cosine = {
             each: round(count / sqrt(len(owners[item]) * len(owners[each])), 9)
             for each, count in shared.items()

@@ -45,7 +45,10 @@ def test_movielens_as_csv(tmp_path: Path) -> None:
 
 def test_movielens_as_csv_needs_neither_links_nor_tags(tmp_path: Path) -> None:
     whole = files.MOVIELENS_CSV
-    folder = files.write(tmp_path, {name: whole[name] for name in ("ratings.csv", "movies.csv")})
+    folder = files.write(
+        tmp_path,
+        {name: whole[name] for name in ("ratings.csv", "movies.csv")},
+    )
     assert len(load(folder).items) == 4
 
 
@@ -99,7 +102,8 @@ def test_movielens_10m(tmp_path: Path) -> None:
 def test_lastfm(tmp_path: Path) -> None:
     dataset = load(files.write(tmp_path, files.LASTFM))
     assert dataset.scale == Scale(1, 5)
-    # Of three artists, the most heard is in the top fifth, the least heard in the second.
+    # Of three artists, the most heard is in the top fifth, the least heard in the
+    # second.
     assert rows(dataset) == [
         ("2", "2", 4.0, 0),
         ("2", "3", 2.0, 0),
@@ -112,7 +116,10 @@ def test_lastfm(tmp_path: Path) -> None:
         'Diary of "Dreams',
         "Sigur Rós",
     ]
-    assert dataset.items["1"].attributes == {"tags": ("café", "gothic"), "genres": ("café",)}
+    assert dataset.items["1"].attributes == {
+        "tags": ("café", "gothic"),
+        "genres": ("café",),
+    }
 
 
 def test_lastfm_without_times_of_tags(tmp_path: Path) -> None:
@@ -121,7 +128,9 @@ def test_lastfm_without_times_of_tags(tmp_path: Path) -> None:
     (folder / "user_taggedartists-timestamps.dat").unlink()
     bare = load(folder)
     assert bare.family == "lastfm"
-    assert [row[:3] for row in sorted(rows(bare))] == [row[:3] for row in sorted(rows(timed))]
+    assert [row[:3] for row in sorted(rows(bare))] == [
+        row[:3] for row in sorted(rows(timed))
+    ]
     assert {row[3] for row in rows(bare)} == {0}
     assert all("tags" not in item.attributes for item in bare.items.values())
     header = "userID\tartistID\ttagID\tday\tmonth\tyear\n"
@@ -133,12 +142,17 @@ def test_lastfm_without_times_of_tags(tmp_path: Path) -> None:
         "3": 0,
     }
     (folder / "user_taggedartists.dat").write_text(header + "2\t1\t13\t31\t2\t2009\n")
-    with pytest.raises(DataError, match=r"user_taggedartists.dat', line 2: 2009-2-31 is no day"):
+    with pytest.raises(
+        DataError,
+        match=r"user_taggedartists.dat', line 2: 2009-2-31 is no day",
+    ):
         load(folder)
 
 
 def test_listening_counts_become_fifths() -> None:
-    counts = pd.DataFrame({"user": [1] * 10, "count": [1, 2, 3, 4, 5, 60, 700, 8000, 9000, 9001]})
+    counts = pd.DataFrame(
+        {"user": [1] * 10, "count": [1, 2, 3, 4, 5, 60, 700, 8000, 9000, 9001]},
+    )
     assert quantile_ratings(counts).tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
@@ -156,7 +170,10 @@ def test_listening_counts_become_fifths() -> None:
         ("", ("", None)),
     ],
 )
-def test_titles_split_into_title_and_year(text: str, expected: tuple[str, int | None]) -> None:
+def test_titles_split_into_title_and_year(
+    text: str,
+    expected: tuple[str, int | None],
+) -> None:
     assert split_title(text) == expected
 
 

@@ -35,7 +35,9 @@ def save(frame: pd.DataFrame, path: Path) -> Path:
     return path
 
 
-ids = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=8).filter(str.strip)
+ids = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=8).filter(
+    str.strip,
+)
 scales = st.sampled_from([(1, 5), (0.5, 5), (0, 10), (0, 100)])
 
 
@@ -44,7 +46,10 @@ def interactions(draw: st.DrawFn) -> pd.DataFrame:
     pairs = draw(st.lists(st.tuples(ids, ids), min_size=1, max_size=12, unique=True))
     low, high = draw(scales)
     rating = st.floats(low, high)
-    time = st.integers(-(10**7), 10**7) | st.integers(10**8, 10**10)  # eight digits are a day
+    time = st.integers(-(10**7), 10**7) | st.integers(
+        10**8,
+        10**10,
+    )  # eight digits are a day
     return pd.DataFrame(
         [(user, item, draw(rating), draw(time)) for user, item in pairs],
         columns=["user", "item", "rating", "timestamp"],
@@ -54,14 +59,26 @@ def interactions(draw: st.DrawFn) -> pd.DataFrame:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 @given(frame=interactions())
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_a_saved_table_loads_as_it_was(tmp_path: Path, suffix: str, frame: pd.DataFrame) -> None:
+def test_a_saved_table_loads_as_it_was(
+    tmp_path: Path,
+    suffix: str,
+    frame: pd.DataFrame,
+) -> None:
     loaded = rows(load(save(frame, tmp_path / f"shop{suffix}")))
-    expected = frame.sort_values(["user", "timestamp", "item"]).itertuples(index=False, name=None)
+    expected = frame.sort_values(["user", "timestamp", "item"]).itertuples(
+        index=False,
+        name=None,
+    )
     for one, other in zip(loaded, expected, strict=True):
         assert (*one[:2], one[3]) == (*other[:2], other[3])
-        assert one[2] == pytest.approx(other[2], rel=1e-12)  # pandas 2 reads to fewer digits
+        assert one[2] == pytest.approx(
+            other[2],
+            rel=1e-12,
+        )  # pandas 2 reads to fewer digits
 
 
 @pytest.mark.parametrize(
@@ -88,7 +105,9 @@ def test_ids_stay_as_they_are_written(tmp_path: Path) -> None:
     }
 
 
-def test_without_ratings_and_times_all_is_1_of_1_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_without_ratings_and_times_all_is_1_of_1_in_the_order_of_the_file(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, {"t.tsv": "item\tuser\nz\ta\nb\ta\n"})
     dataset = load(tmp_path / "t.tsv")
     assert dataset.scale == Scale(0, 1)
@@ -97,9 +116,7 @@ def test_without_ratings_and_times_all_is_1_of_1_in_the_order_of_the_file(tmp_pa
 
 
 def test_iso_dates_are_times(tmp_path: Path) -> None:
-    text = (
-        "user,item,time\na,1,1970-01-02\na,2,1970-01-01T01:00:00+01:00\na,3,1970-01-01 00:00:07\n"
-    )
+    text = "user,item,time\na,1,1970-01-02\na,2,1970-01-01T01:00:00+01:00\na,3,1970-01-01 00:00:07\n"
     write(tmp_path, {"t.csv": text})
     assert [(row[1], row[3]) for row in rows(load(tmp_path / "t.csv"))] == [
         ("2", 0),
@@ -123,14 +140,19 @@ def test_iso_dates_are_times(tmp_path: Path) -> None:
     ],
 )
 def test_the_scale_is_the_first_usual_one_that_holds_all_ratings(
-    tmp_path: Path, ratings: str, scale: tuple[float, float]
+    tmp_path: Path,
+    ratings: str,
+    scale: tuple[float, float],
 ) -> None:
     lines = [f"a,{item},{rating}" for item, rating in enumerate(ratings.split())]
     write(tmp_path, {"t.csv": "\n".join(["user,item,rating", *lines])})
     assert load(tmp_path / "t.csv").scale == Scale(*scale)
 
 
-@pytest.mark.parametrize("name", ["t.items.csv", "items.tsv", "catalogue.csv", "catalog.parquet"])
+@pytest.mark.parametrize(
+    "name",
+    ["t.items.csv", "items.tsv", "catalogue.csv", "catalog.parquet"],
+)
 def test_a_catalogue_beside_the_table_is_joined(tmp_path: Path, name: str) -> None:
     catalogue = pd.DataFrame(
         {
@@ -139,19 +161,25 @@ def test_a_catalogue_beside_the_table_is_joined(tmp_path: Path, name: str) -> No
             "Year": ["1979", ""],
             "genres": ["Horror|Sci-Fi", ""],
             "Logline": ["In space.", "A form."],
-        }
+        },
     )
     save(catalogue, tmp_path / name)
     write(tmp_path, {"t.csv": "user,item\na,x\n"})
     items = load(tmp_path / "t.csv").items
     assert [item.label for item in items.values()] == ["Alien (1979)", "Brazil"]
-    assert items["x"].attributes == {"genres": ("Horror", "Sci-Fi"), "logline": "In space."}
+    assert items["x"].attributes == {
+        "genres": ("Horror", "Sci-Fi"),
+        "logline": "In space.",
+    }
     assert items["y"].attributes == {"logline": "A form."}
 
 
 def test_the_catalogue_of_a_table_s_own_name_comes_first(tmp_path: Path) -> None:
     own, other = "id,title\nx,Own (1999)\n", "id,title\nx,Other\n"
-    write(tmp_path, {"t.csv": "user,item\na,x\n", "t.items.csv": own, "items.csv": other})
+    write(
+        tmp_path,
+        {"t.csv": "user,item\na,x\n", "t.items.csv": own, "items.csv": other},
+    )
     assert load(tmp_path / "t.csv").items["x"].label == "Own (1999)"
 
 
@@ -160,15 +188,20 @@ def test_a_catalogue_of_json_lines_knows_every_id(tmp_path: Path, raw: bool) -> 
     ids = ["o'neil", 'say"x', "a\\b", "a,b", "tab\tx", "é}", "plain", "17", "z\u200bz"]
     line = partial(json.dumps, ensure_ascii=not raw)
     table = tmp_path / "r.jsonl"
-    table.write_text("\n".join(line({"user": f"u{n}", "item": key}) for n, key in enumerate(ids)))
+    table.write_text(
+        "\n".join(line({"user": f"u{n}", "item": key}) for n, key in enumerate(ids)),
+    )
     # What a record says of others, and other products, hide none.
     rows = [
-        {"like": {"item": "other"}, "item": key, "title": f"T {n}"} for n, key in enumerate(ids)
+        {"like": {"item": "other"}, "item": key, "title": f"T {n}"}
+        for n, key in enumerate(ids)
     ]
     listed = map(line, [{"item": "other", "title": "?"}, *rows])
     (tmp_path / "r.items.jsonl").write_text("\n".join(listed))
     found = load(table)
-    assert {found.items[each].title for each in ids} == {f"T {n}" for n in range(len(ids))}
+    assert {found.items[each].title for each in ids} == {
+        f"T {n}" for n in range(len(ids))
+    }
     assert "other" not in found.items
 
 
@@ -179,7 +212,7 @@ def test_parquet_takes_typed_columns(tmp_path: Path) -> None:
             "item": ["x", "y"],
             "rating": pd.array([4, 5], dtype="Int8"),
             "timestamp": pd.to_datetime(["1970-01-02", "1970-01-03"]),
-        }
+        },
     )
     assert rows(load(save(frame, tmp_path / "t.parquet"))) == [
         ("1", "x", 4.0, 86400),
@@ -189,7 +222,9 @@ def test_parquet_takes_typed_columns(tmp_path: Path) -> None:
 
 def test_ids_of_64_bits_are_whole_numbers(tmp_path: Path) -> None:
     ids = [1_400_000_000_000_000_001, 1_400_000_000_000_000_002]
-    frame = pd.DataFrame({"user": ids, "item": np.array(ids, "uint64") + 2**63, "rating": [1, 2]})
+    frame = pd.DataFrame(
+        {"user": ids, "item": np.array(ids, "uint64") + 2**63, "rating": [1, 2]},
+    )
     loaded = load(save(frame, tmp_path / "t.parquet"))
     assert list(loaded.interactions["user"]) == list(map(str, ids))
     assert list(loaded.interactions["item"]) == [str(each + 2**63) for each in ids]
@@ -205,7 +240,9 @@ def test_ids_of_64_bits_are_whole_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_neither_text_nor_a_number_is_named_with_its_file(
-    tmp_path: Path, name: str, cell: Any
+    tmp_path: Path,
+    name: str,
+    cell: Any,
 ) -> None:
     if isinstance(cell, bytes):
         table = save(pd.DataFrame({"user": [cell], "item": ["x"]}), tmp_path / name)
@@ -222,7 +259,9 @@ REPEATED = "a,x,2,9\na,y,3,5\na,x,4,7\na,x,5,9\nb,x,1,1\n"
 """User a has item x three times; the latest time stands twice."""
 
 
-def test_of_a_repeated_user_and_item_the_latest_stays_and_one_line_says_so(tmp_path: Path) -> None:
+def test_of_a_repeated_user_and_item_the_latest_stays_and_one_line_says_so(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, {"t.csv": HEAD + REPEATED})
     told: list[str] = []
     kept = rows(load(tmp_path / "t.csv", told=told.append))
@@ -243,19 +282,27 @@ def test_repeats_count_where_there_are_no_ratings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("repeats", "remedy"), [("refuse", "=latest allows this"), ("count", "a column of ratings")]
+    ("repeats", "remedy"),
+    [("refuse", "=latest allows this"), ("count", "a column of ratings")],
 )
 def test_a_refused_repeat_is_named_with_what_allows_it(
-    tmp_path: Path, repeats: Repeats, remedy: str
+    tmp_path: Path,
+    repeats: Repeats,
+    remedy: str,
 ) -> None:
     write(tmp_path, {"t.csv": HEAD + REPEATED})
     with pytest.raises(DataError, match=f"recsys_repeats.*{remedy}") as caught:
         load(tmp_path / "t.csv", repeats=repeats)
-    assert "t.csv', line 4: user 'a' has item 'x' again (first at line 2)" in str(caught.value)
+    assert "t.csv', line 4: user 'a' has item 'x' again (first at line 2)" in str(
+        caught.value,
+    )
 
 
 @pytest.mark.parametrize("repeats", ["latest", "count", "refuse"])
-def test_where_nothing_repeats_no_rule_changes_anything(tmp_path: Path, repeats: Repeats) -> None:
+def test_where_nothing_repeats_no_rule_changes_anything(
+    tmp_path: Path,
+    repeats: Repeats,
+) -> None:
     write(tmp_path, {"t.csv": HEAD + "a,x,2,9\na,y,3,5\nb,x,2,9\n"})
     told: list[str] = []
     dataset = load(tmp_path / "t.csv", repeats=repeats, told=told.append)
@@ -271,7 +318,12 @@ def test_where_nothing_repeats_no_rule_changes_anything(tmp_path: Path, repeats:
         ("t.csv", HEAD + "a,x,4\n", 2, "3 fields where 4 are expected"),
         ("t.csv", HEAD + ",x,4,9\n", 2, "user is '', not an id"),
         ("t.csv", HEAD + "a,x,-1,9\n", 2, "rating -1 is outside all usual scales"),
-        ("t.csv", HEAD + "a,x,4,2001-01-31\na,y,4,yesterday\n", 3, "timestamp is 'yesterday'"),
+        (
+            "t.csv",
+            HEAD + "a,x,4,2001-01-31\na,y,4,yesterday\n",
+            3,
+            "timestamp is 'yesterday'",
+        ),
         (
             "t.csv",
             HEAD + "a,x,4,9\na,y,4,2001-01-31\n",
@@ -280,16 +332,35 @@ def test_where_nothing_repeats_no_rule_changes_anything(tmp_path: Path, repeats:
         ),
         ("t.csv", HEAD + "a,x,4,\n", 2, "timestamp is ''"),
         ("t.csv", HEAD + '"a,x,4,9\n', 2, "fields where 4 are expected"),
-        ("t.csv", HEAD.encode() + b"\xff,x,4,9\n", 2, "byte 0xff at column 1 is not UTF-8"),
+        (
+            "t.csv",
+            HEAD.encode() + b"\xff,x,4,9\n",
+            2,
+            "byte 0xff at column 1 is not UTF-8",
+        ),
         ("t.csv", "item,rating\nx,4\n", 1, "no column 'user' among ['item', 'rating']"),
-        ("t.csv", "user,item,movieId\na,x,y\n", 1, "['item', 'movieId'] all mean 'item'"),
+        (
+            "t.csv",
+            "user,item,movieId\na,x,y\n",
+            1,
+            "['item', 'movieId'] all mean 'item'",
+        ),
         ("items.csv", "id,title\nx,A\nx,B\n", 3, "item 'x' stands at line 2 already"),
-        ("items.csv", "id,title\ny,A\n", None, "the first is 'x'; are its ids those of"),
+        (
+            "items.csv",
+            "id,title\ny,A\n",
+            None,
+            "the first is 'x'; are its ids those of",
+        ),
         ("items.csv", "id,title\nx\n", 2, "1 fields where 2"),
     ],
 )
 def test_wrong_tables_are_named_with_their_line(
-    tmp_path: Path, name: str, content: str | bytes, line: int | None, problem: str
+    tmp_path: Path,
+    name: str,
+    content: str | bytes,
+    line: int | None,
+    problem: str,
 ) -> None:
     write(tmp_path, {"t.csv": HEAD + "a,x,4,9\n", name: content})
     place = f"{str(tmp_path / name)!r}" + (f", line {line}: " if line else ": ")
@@ -310,11 +381,18 @@ def test_wrong_tables_are_named_with_their_line(
     ],
 )
 def test_wrong_parquet_tables_are_named_with_their_row(
-    tmp_path: Path, column: str, cells: list[object], row: int, problem: str
+    tmp_path: Path,
+    column: str,
+    cells: list[object],
+    row: int,
+    problem: str,
 ) -> None:
     frame = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], column: cells})
     save(frame, tmp_path / "t.parquet")
-    with pytest.raises(DataError, match=re.escape(f"t.parquet', row {row}: ")) as caught:
+    with pytest.raises(
+        DataError,
+        match=re.escape(f"t.parquet', row {row}: "),
+    ) as caught:
         load(tmp_path / "t.parquet")
     assert problem in str(caught.value)
 
@@ -328,7 +406,10 @@ def test_a_file_that_is_no_parquet_is_an_error(tmp_path: Path) -> None:
 
 def test_other_endings_are_no_tables(tmp_path: Path) -> None:
     write(tmp_path, {"t.xlsx": ""})
-    with pytest.raises(DataError, match=r"ends in \.csv, .* or \.parquet, not in '\.xlsx'"):
+    with pytest.raises(
+        DataError,
+        match=r"ends in \.csv, .* or \.parquet, not in '\.xlsx'",
+    ):
         load(tmp_path / "t.xlsx")
 
 
@@ -353,9 +434,7 @@ def test_what_is_doubtful_is_said(tmp_path: Path, text: str, said: str) -> None:
 
 
 def test_ids_keep_their_digits_and_their_kind(tmp_path: Path) -> None:
-    big = (
-        '{"user": "u", "item": 10000000000000000001}\n{"user": "u", "item": 10000000000000000002}\n'
-    )
+    big = '{"user": "u", "item": 10000000000000000001}\n{"user": "u", "item": 10000000000000000002}\n'
     write(tmp_path, {"t.json": big})
     assert {row[1] for row in rows(load(tmp_path / "t.json"))} == {
         "10000000000000000001",
@@ -364,7 +443,8 @@ def test_ids_keep_their_digits_and_their_kind(tmp_path: Path) -> None:
     for wrong in ('{"user": "u", "item": 1e19}', '{"user": {"id": "u"}, "item": 1}'):
         write(tmp_path, {"t.json": wrong + "\n"})
         with pytest.raises(
-            DataError, match=r"line 1: (item|user) is .*, not an? (id|whole number)"
+            DataError,
+            match=r"line 1: (item|user) is .*, not an? (id|whole number)",
         ):
             load(tmp_path / "t.json")
 
@@ -379,7 +459,11 @@ def test_ids_keep_their_digits_and_their_kind(tmp_path: Path) -> None:
         ("1484388672.9 1484438400.1", [1484388672, 1484438400]),
     ],
 )
-def test_times_may_be_written_in_many_ways(tmp_path: Path, times: str, expected: list[int]) -> None:
+def test_times_may_be_written_in_many_ways(
+    tmp_path: Path,
+    times: str,
+    expected: list[int],
+) -> None:
     lines = [f"a,{item},{time}" for item, time in enumerate(times.split())]
     write(tmp_path, {"t.csv": "\n".join(["user,item,time", *lines])})
     assert [row[3] for row in rows(load(tmp_path / "t.csv"))] == expected
@@ -408,7 +492,11 @@ ODD = "nr;user;item;when\n1;u1;i1;14-01-2017\n"
     ],
 )  # fmt: skip
 def test_options_that_cannot_be_followed_are_named(
-    tmp_path: Path, name: str, text: str, query: str, said: str
+    tmp_path: Path,
+    name: str,
+    text: str,
+    query: str,
+    said: str,
 ) -> None:
     write(tmp_path, {name: text})
     with pytest.raises(DataError) as caught:
@@ -448,17 +536,29 @@ def test_a_catalogue_is_named_and_must_fit(tmp_path: Path) -> None:
     catalogue = "id,title,genres,year\nx,Heat,\"['Crime', 'Drama']\",15.12.1995\n"
     write(
         tmp_path,
-        {"t.csv": "user,item\na,x\n", "books.csv": "nr,label\n1,A\n", "items.csv": catalogue},
+        {
+            "t.csv": "user,item\na,x\n",
+            "books.csv": "nr,label\n1,A\n",
+            "items.csv": catalogue,
+        },
     )
     notes: list[str] = []
     item = load(tmp_path / "t.csv", told=notes.append).items["x"]
-    assert (item.label, item.attributes) == ("Heat (1995)", {"genres": ("Crime", "Drama")})
+    assert (item.label, item.attributes) == (
+        "Heat (1995)",
+        {"genres": ("Crime", "Drama")},
+    )
     assert "the catalogue is items.csv" in notes
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "csv.bz2", "csv.xz", "csv.zip", "csv.zst"])
-def test_a_packed_table_is_read_and_a_cut_off_one_named(tmp_path: Path, form: str) -> None:
-    frame = pd.DataFrame({"user": ["a", "b"] * 500, "item": range(1000), "rating": [1, 5] * 500})
+def test_a_packed_table_is_read_and_a_cut_off_one_named(
+    tmp_path: Path,
+    form: str,
+) -> None:
+    frame = pd.DataFrame(
+        {"user": ["a", "b"] * 500, "item": range(1000), "rating": [1, 5] * 500},
+    )
     path = tmp_path / f"t.{form}"
     if form.endswith("zst"):
         need("pyarrow")
@@ -486,7 +586,10 @@ WRITTEN = [
     ("user|item|rating\ra|x|1\ra|y|4.5\r", ""),
     ("user::item::rating\na::x::1\na::y::4.5\n", ""),
     ("x,a,?,1\ny,a,?,4.5\n", "?columns=item,user,-,rating"),
-    ('{"user": "a", "item": "x", "rating": 1}\n{"user": "a", "item": "y", "rating": 4.5}\n', ""),
+    (
+        '{"user": "a", "item": "x", "rating": 1}\n{"user": "a", "item": "y", "rating": 4.5}\n',
+        "",
+    ),
 ]
 
 
@@ -499,7 +602,10 @@ WRITTEN = [
     ],
 )
 def test_a_table_may_be_written_in_many_ways(
-    tmp_path: Path, text: str, query: str, encoding: str
+    tmp_path: Path,
+    text: str,
+    query: str,
+    encoding: str,
 ) -> None:
     ending = "json" if text.startswith("{") else "csv"
     write(tmp_path, {f"t.{ending}": text.encode(encoding)})

@@ -32,7 +32,9 @@ class Silent:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    rows = [f"u{user},i{(user * 7 + at * at) % 40}" for user in range(60) for at in range(9)]
+    rows = [
+        f"u{user},i{(user * 7 + at * at) % 40}" for user in range(60) for at in range(9)
+    ]
     path = tmp_path / "read.csv"
     path.write_text("user,item\n" + "\n".join(dict.fromkeys(rows)) + "\n")
     return path
@@ -43,7 +45,13 @@ def asked(source: str | Path, template: str) -> str:
     recommender = LLMRecommender(Silent(), template)
     recommender.fit(dataset, 0)
     user, history = next(iter(dataset.histories.items()))
-    request = Request(user, history[:3], dataset.scale, tuple(dataset.items.values())[:5], k=2)
+    request = Request(
+        user,
+        history[:3],
+        dataset.scale,
+        tuple(dataset.items.values())[:5],
+        k=2,
+    )
     return recommender.render(request).messages[0].content
 
 
@@ -57,10 +65,15 @@ def test_a_prompt_has_the_word_of_the_data(table: Path, template: str) -> None:
     assert "these stories" in asked(table.parent / "mine.toml", template)
 
 
-def test_a_template_of_ones_own_has_the_word_where_it_wants(table: Path, tmp_path: Path) -> None:
+def test_a_template_of_ones_own_has_the_word_where_it_wants(
+    table: Path,
+    tmp_path: Path,
+) -> None:
     own = tmp_path / "own.txt"
     own.write_text("Which {item} of these {items}?\nAfter {chosen}\n{candidates}")
-    assert asked(f"{table}?thing=dish", str(own)).startswith("Which dish of these dishes?")
+    assert asked(f"{table}?thing=dish", str(own)).startswith(
+        "Which dish of these dishes?",
+    )
 
 
 def test_a_question_has_the_word_of_the_data(table: Path) -> None:
@@ -73,7 +86,15 @@ def test_a_question_has_the_word_of_the_data(table: Path) -> None:
 
 
 def test_a_run_with_another_word_is_one_on_other_data(table: Path) -> None:
-    assert len({load(f"{table}{word}").digest for word in ("", "?thing=book", "?thing=song")}) == 3
+    assert (
+        len(
+            {
+                load(f"{table}{word}").digest
+                for word in ("", "?thing=book", "?thing=song")
+            },
+        )
+        == 3
+    )
     assert load(table).digest == load(f"{table}?sep=,").digest
 
 
@@ -111,10 +132,13 @@ def test_it(source, followup):
 """
 
 
-def test_a_report_has_the_word_of_the_data(table: Path, pytester: pytest.Pytester) -> None:
+def test_a_report_has_the_word_of_the_data(
+    table: Path,
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(last=LAST, test_order=ORDER)
     data = f"--recsys-data={table}?thing=book"
     done = pytester.runpytest("--recsys-model=last.py:Last", "--recsys-users=40", data)
     done.stdout.re_match_lines(
-        [r"smallest example: user u\d+, \d+ of \d+ books of the history, .*"]
+        [r"smallest example: user u\d+, \d+ of \d+ books of the history, .*"],
     )

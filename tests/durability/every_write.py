@@ -1,6 +1,8 @@
-"""A run whose n-th write fails, the run that goes on after it, and what both may not do.
+"""A run whose n-th write fails, the run that goes on after it, and what both may not
+do.
 
-The first of them begins in an empty folder, or goes on itself after a run that answered half of its questions.
+The first of them begins in an empty folder, or goes on itself after a run that answered
+half of its questions.
 """
 
 import re
@@ -42,7 +44,9 @@ _AGAIN = re.compile(r"(\d+)\s+asked\s+again\s+to\s+see\s+whether")
 
 
 def _asked_again(output: str) -> int:
-    """How many calls a run repeated to see whether answers change with time, by its terminal: a record may be unwritten."""
+    """How many calls a run repeated to see whether answers change with time, by its
+    terminal: a record may be unwritten.
+    """
     return sum(map(int, _AGAIN.findall(output)))
 
 
@@ -53,7 +57,9 @@ def steady(payload: dict[str, Any]) -> str:
 
 @dataclass
 class Outcome:
-    """What a run with a fault, and the one after it, did wrong; `at` is the write that failed."""
+    """What a run with a fault, and the one after it, did
+    wrong; `at` is the write that failed.
+    """
 
     at: str
     code: int
@@ -63,7 +69,9 @@ class Outcome:
 
 @dataclass
 class Swept:
-    """The faults of one kind in runs of one project: how many there can be, were made, and did something wrong."""
+    """The faults of one kind in runs of one project: how many there can be, were made,
+    and did something wrong.
+    """
 
     name: str
     writes: int
@@ -73,7 +81,9 @@ class Swept:
 
     @property
     def reached(self) -> int:
-        """The faults that a run came to: threads and workers do not write as often in each."""
+        """The faults that a run came to: threads and
+        workers do not write as often in each.
+        """
         return self.calls.total()
 
     def told(self) -> str:
@@ -83,10 +93,12 @@ class Swept:
 
 
 class EveryWrite:
-    """Runs of one small project with a fault each; `resumed` if half of the answers are there before."""
+    """Runs of one small project with a fault each; `resumed`
+    if half of the answers are there before.
+    """
 
     def __init__(
-        self, runs: Runs, plan: Plan, counting: Counting, folder: Path, workers: int, *, resumed: bool = False
+        self, runs: Runs, plan: Plan, counting: Counting, folder: Path, workers: int, *, resumed: bool = False,
     ) -> None:  # fmt: skip
         self._runs, self._plan, self._counting = runs, plan, counting
         self._place, self._workers = folder, workers
@@ -100,7 +112,9 @@ class EveryWrite:
             assert 0 < len(self._before) < len(self._questions)
 
     def _half_answered(self) -> Path:
-        """The project after a whole run, with the cache of one that was cut short by a limit."""
+        """The project after a whole run, with the cache of
+        one that was cut short by a limit.
+        """
         half = self._place.with_name("half")
         self.project = self._begun()
         code, output = self._run(f"--recsys-max-calls={len(self._questions) // 2}")
@@ -115,7 +129,9 @@ class EveryWrite:
         return half
 
     def _as_it_should_be(self) -> tuple[dict[str, Any], set[str]]:
-        """What a run without a fault finds, and what it asks: in one process, also if there are workers."""
+        """What a run without a fault finds, and what it asks: in
+        one process, also if there are workers.
+        """
         workers, self._workers = self._workers, 1
         self.project = self._begun()
         code, output = self._run()
@@ -159,7 +175,9 @@ class EveryWrite:
         outcome.wrong += self._damaged()
         outcome.wrong += self._stale() if code == 0 else []
         if code == 0 and self._found() != self.whole:
-            outcome.wrong.append("it passes, and its outputs are not those of a whole run")
+            outcome.wrong.append(
+                "it passes, and its outputs are not those of a whole run",
+            )
         if code not in range(5):
             outcome.wrong.append(f"it ends with status {code}")
         kept = self._kept()
@@ -169,22 +187,29 @@ class EveryWrite:
         outcome.wrong += self._damaged() + self._stale() + self._unkept()
         if code != 0 or self._found() != self.whole:
             outcome.wrong.append(
-                f"the run after it ends with status {code}, or finds something else"
+                f"the run after it ends with status {code}, or finds something else",
             )
         outcome.wrong += self._paid(kind, first, kept, output, again)
         return outcome
 
     def _paid(
-        self, kind: Kind, first: Counter[str], kept: set[str], output: str, output_then: str
+        self,
+        kind: Kind,
+        first: Counter[str],
+        kept: set[str],
+        output: str,
+        output_then: str,
     ) -> list[str]:
-        """What was paid for and not kept, beyond what was on its way, by the outputs of both runs."""
+        """What was paid for and not kept, beyond what was on
+        its way, by the outputs of both runs.
+        """
         then, calls = self._counting.asked, len(self._questions)
         before, again = _asked_again(output), _asked_again(output_then)
         wrong = []
         # To see whether answers change with time, a run asks some again.
         if then.total() - again > calls - len(kept):
             wrong.append(
-                f"{then.total() - again} calls are sent, though {len(kept)} of {calls} were stored"
+                f"{then.total() - again} calls are sent, though {len(kept)} of {calls} were stored",
             )
         if gone := len(self._before - kept):
             wrong.append(f"{gone} answers that were stored before are gone")
@@ -197,7 +222,8 @@ class EveryWrite:
             wrong.append(f"{lost} answers are lost, and {said} are said to be")
         if lost and not said and not kind.memory:
             wrong.append(f"{lost} answers are lost without a word")
-        # Calls that are on their way go on while the first write fails, which takes longer on a busy machine.
+        # Calls that are on their way go on while the first write fails, which takes
+        # longer on a busy machine.
         if lost > (3 if kind.lasting else 1) * AT_ONCE:
             wrong.append(f"{lost} answers are lost, so calls were sent after the fault")
         return wrong
@@ -229,7 +255,9 @@ class EveryWrite:
         """What the outputs say, but for calls and times; None if one is not whole."""
         try:
             record = self.project.found()
-            suite = ElementTree.parse(self.project.folder / "junit.xml").find("testsuite")
+            suite = ElementTree.parse(self.project.folder / "junit.xml").find(
+                "testsuite",
+            )
         except (OSError, ValueError, ElementTree.ParseError):
             return None
         if suite is None:
@@ -248,8 +276,15 @@ class EveryWrite:
     def _kept(self) -> set[str]:
         if not (self.project.cache / "answers" / "cache.db").exists():
             return set()
-        with suppress(CacheError), closing(AnswerCache(self.project.cache, write=False)) as cache:
-            found = {question_of(dict(row.call)) for _, row in cache.rows() if row is not None}
+        with (
+            suppress(CacheError),
+            closing(AnswerCache(self.project.cache, write=False)) as cache,
+        ):
+            found = {
+                question_of(dict(row.call))
+                for _, row in cache.rows()
+                if row is not None
+            }
             return found & self._questions
         return set()  # which `_damaged` says
 
@@ -260,7 +295,10 @@ class EveryWrite:
         wrong = []
         for name in ("record.json", "junit.xml", "report.html"):
             path = self._place / name
-            if not path.exists() or path.read_bytes() == (self._half / name).read_bytes():
+            if (
+                not path.exists()
+                or path.read_bytes() == (self._half / name).read_bytes()
+            ):
                 wrong.append(f"{name} is not there, or still that of the run before")
         return wrong
 
@@ -271,7 +309,9 @@ class EveryWrite:
         wrong = [] if ignored == "*\n" else [f"git is told to ignore {ignored!r}"]
         latest = store.run(None)
         if latest.head.get("gate") != "passed":
-            wrong.append(f"the latest kept run is {latest.number}, {latest.head.get('gate')}")
+            wrong.append(
+                f"the latest kept run is {latest.number}, {latest.head.get('gate')}",
+            )
         return wrong
 
     def _damaged(self) -> list[str]:
@@ -290,6 +330,8 @@ class EveryWrite:
                 wrong.append(f"integrity_check: {found[:3]}")
         store = Store.of(self.project.folder)
         wrong += [
-            f"the kept run {each.number} is damaged" for each in store.runs() if not each.head
+            f"the kept run {each.number} is damaged"
+            for each in store.runs()
+            if not each.head
         ]
         return wrong

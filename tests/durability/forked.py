@@ -1,8 +1,10 @@
-"""Runs of pytest as forks of one process, which has imported what takes seconds: for tests that start hundreds.
+"""Runs of pytest as forks of one process, which has imported what takes seconds: for
+tests that start hundreds.
 
     python -m tests.durability.forked
 
-It reads a line of JSON for each run, and writes the number of its process, and its exit status once it has ended.
+It reads a line of JSON for each run, and writes the number of its process, and its exit
+status once it has ended.
 """
 
 import importlib
@@ -48,7 +50,10 @@ class Forked:
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
         """Wait for the end; the output."""
-        if self.returncode is None and not select.select([self._said], [], [], timeout)[0]:
+        if (
+            self.returncode is None
+            and not select.select([self._said], [], [], timeout)[0]
+        ):
             raise TimeoutError(f"{self.pid} has not ended after {timeout} s")
         self.poll()
         return self._output.read_text(encoding="utf-8", errors="replace"), None
@@ -68,9 +73,18 @@ class Forks:
         self._process.stdin.close()  # type: ignore[union-attr]
         self._process.wait()
 
-    def start(self, arguments: list[str], folder: Path, environment: dict[str, str]) -> Forked:
+    def start(
+        self,
+        arguments: list[str],
+        folder: Path,
+        environment: dict[str, str],
+    ) -> Forked:
         """Start a run in a process group of its own."""
-        job = {"arguments": arguments, "folder": str(folder), "environment": environment}
+        job = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "environment": environment,
+        }
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(job) + "\n")

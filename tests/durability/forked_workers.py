@@ -1,4 +1,6 @@
-"""Workers of ``-n`` as forks of a process that has imported all that takes seconds, in place of new interpreters."""
+"""Workers of ``-n`` as forks of a process that has imported all that takes seconds, in
+place of new interpreters.
+"""
 
 import atexit
 import contextlib
@@ -16,7 +18,9 @@ import execnet.gateway_io
 from execnet.gateway_base import Popen2IO
 
 HANGS = 200
-"""Seconds after which a run says where it is, and ends: it takes two, and SQLite waits for a lock for sixty."""
+"""Seconds after which a run says where it is, and ends: it takes
+two, and SQLite waits for a lock for sixty.
+"""
 
 
 class _Started:
@@ -42,7 +46,9 @@ class _Started:
 
 
 def fork_workers(unneeded: int) -> None:
-    """Let execnet take forks of this process as it is now, for what it would start later; without one of its files."""
+    """Let execnet take forks of this process as it is now, for what it would start
+    later; without one of its files.
+    """
     here, there = socket.socketpair()
     if not os.fork():
         here.close()
@@ -61,7 +67,10 @@ def fork_workers(unneeded: int) -> None:
             os.close(each)
         master.popen = _Started(int.from_bytes(here.recv(8, socket.MSG_WAITALL)), ended)
         Popen2IO.__init__(
-            master, os.fdopen(to_worker, "wb"), os.fdopen(from_worker, "rb"), execmodel
+            master,
+            os.fdopen(to_worker, "wb"),
+            os.fdopen(from_worker, "rb"),
+            execmodel,
         )
 
     execnet.gateway_io.Popen2IOMaster.__init__ = begin  # type: ignore[assignment, method-assign]
@@ -84,8 +93,14 @@ def _serve(asked: socket.socket) -> NoReturn:
         asked.sendall(pid.to_bytes(8))
 
 
-def _be_worker(streams: list[int], folder: str, environment: dict[str, str]) -> NoReturn:
-    """What ``python -u -c`` with execnet's first line does; it ends when its last stream is closed."""
+def _be_worker(
+    streams: list[int],
+    folder: str,
+    environment: dict[str, str],
+) -> NoReturn:
+    """What ``python -u -c`` with execnet's first line does;
+    it ends when its last stream is closed.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         faulthandler.dump_traceback_later(HANGS, exit=True)

@@ -1,8 +1,10 @@
-"""Makes the n-th write of a run fail, as SQLite's own tests do: of all that it writes below a folder.
+"""Makes the n-th write of a run fail, as SQLite's own tests do: of all that it writes
+below a folder.
 
-`faults.c` counts the calls of the system, also those of SQLite and of workers. As a plugin of pytest (``-p``) this
-module makes the n-th crossing into our own code that writes a `MemoryError`. As a program it runs pytest again and
-again, each time in a fork of a process that has imported all that takes seconds.
+`faults.c` counts the calls of the system, also those of SQLite and of workers. As a
+plugin of pytest (``-p``) this module makes the n-th crossing into our own code that
+writes a `MemoryError`. As a program it runs pytest again and again, each time in a fork
+of a process that has imported all that takes seconds.
 """
 
 import contextlib
@@ -30,10 +32,14 @@ from tests.durability.forked_workers import HANGS, fork_workers
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY, PLAN, MEMORY = "LD_PRELOAD", "FAULTS_PLAN", "FAULTS_MEMORY"
-"""Variables of the environment: the compiled `faults.c`, the file of a plan, and whether our own code is counted."""
+"""Variables of the environment: the compiled `faults.c`, the file of a plan, and
+whether our own code is counted.
+"""
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
-"""A process that is forked has no other threads: a lock that one holds at that moment is never released in the fork."""
+"""A process that is forked has no other threads: a lock that one holds at that moment
+is never released in the fork.
+"""
 
 _LAYOUT = struct.Struct("=qqiiii16s4096s4352s")
 
@@ -72,26 +78,41 @@ KINDS = (
 
 def compiler() -> str | None:
     """A C compiler for `faults.c`, where libraries can be put before others."""
-    return (shutil.which("gcc") or shutil.which("cc")) if sys.platform == "linux" else None
+    return (
+        (shutil.which("gcc") or shutil.which("cc")) if sys.platform == "linux" else None
+    )
 
 
 def compiled(folder: Path) -> Path:
     """`faults.c` as a library in `folder`."""
     made = folder / "faults.so"
     source = Path(__file__).with_name("faults.c")
-    command = [str(compiler()), "-O1", "-shared", "-fPIC", "-o", str(made), str(source), "-ldl"]
+    command = [
+        str(compiler()),
+        "-O1",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(made),
+        str(source),
+        "-ldl",
+    ]
     subprocess.run(command, check=True)
     return made
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which write fails, and how many there were; a file that all processes of a run map."""
+    """Which write fails, and how many there were; a file
+    that all processes of a run map.
+    """
 
     path: Path
 
     def begin(self, folder: Path, number: int = 0, kind: Kind = KINDS[0]) -> None:
-        """Count from now on what is written below `folder`, and let the call of this number fail."""
+        """Count from now on what is written below `folder`,
+        and let the call of this number fail.
+        """
         packed = _LAYOUT.pack(
             0, number, kind.error, kind.half, kind.lasting, kind.memory, kind.only.encode(),
             os.path.realpath(folder).encode(), b"",
@@ -115,7 +136,9 @@ class Runs:
 
     def __init__(self, library: Path, plan: Plan) -> None:
         environment = {
-            name: value for name, value in os.environ.items() if name not in (PLAN, MEMORY)
+            name: value
+            for name, value in os.environ.items()
+            if name not in (PLAN, MEMORY)
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.durability.injector"],
@@ -169,7 +192,9 @@ def _serve() -> None:
     importlib.import_module("pytest_recsys_mt.datasets.loading").load_mini()
     page = importlib.import_module("pytest_recsys_mt.report.html.page")
     for template in page.TEMPLATES.glob("*.j2"):
-        page._environment().get_template(template.name)  # half of what drawing a page takes
+        page._environment().get_template(
+            template.name,
+        )  # half of what drawing a page takes
     for line in sys.stdin:
         folder, arguments, environment, output = json.loads(line)
         gc.freeze()  # pytest collects garbage several times in a run
@@ -193,7 +218,11 @@ def _import_all(names: list[str]) -> None:
 
 
 def _run(
-    folder: str, arguments: list[str], environment: dict[str, str], output: str, imports: int
+    folder: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    output: str,
+    imports: int,
 ) -> NoReturn:
     import pytest
 
@@ -209,14 +238,19 @@ def _run(
         if "-n" in arguments:
             fork_workers(imports)
         faulthandler.dump_traceback_later(
-            HANGS, exit=True
+            HANGS,
+            exit=True,
         )  # not before a fork, which would wait for its thread
         sys.argv[1:] = arguments
         code = int(pytest.main(arguments))
     except BaseException:  # noqa: BLE001 - as Python itself ends such a process
         traceback.print_exc()
     finally:
-        new = [name for name in sys.modules if name not in before and not name.startswith("test_")]
+        new = [
+            name
+            for name in sys.modules
+            if name not in before and not name.startswith("test_")
+        ]
         os.write(imports, " ".join(new).encode())
         sys.stdout.flush()
         sys.stderr.flush()

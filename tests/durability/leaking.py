@@ -1,4 +1,6 @@
-"""A project whose recommenders, servers and tests tell keys in every way: what a run of it writes must hold none."""
+"""A project whose recommenders, servers and tests tell keys in every way: what a run of
+it writes must hold none.
+"""
 
 import hashlib
 from typing import Any
@@ -45,12 +47,18 @@ VARIABLES = {
 }
 """The variable that holds the key of each scenario."""
 KEYS = {name: drawn(name) for name in VARIABLES}
-LINES = [hashlib.sha512(str(n).encode()).hexdigest() + f"{n:02}aB/+xyzw" for n in range(4)]
-PEM = "\n".join(["-----BEGIN PRIVATE KEY-----", *LINES, "-----END PRIVATE KEY-----", ""])
+LINES = [
+    hashlib.sha512(str(n).encode()).hexdigest() + f"{n:02}aB/+xyzw" for n in range(4)
+]
+PEM = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *LINES, "-----END PRIVATE KEY-----", ""],
+)
 SECRETS = {name: (key,) for name, key in KEYS.items()} | {"PEM": tuple(LINES)}
 """What must stand nowhere, by scenario."""
 ENVIRONMENT = {
-    **{variable: KEYS[name] for name, variable in VARIABLES.items() if name != "dotenv"},
+    **{
+        variable: KEYS[name] for name, variable in VARIABLES.items() if name != "dotenv"
+    },
     "TLS_PRIVATE_KEY": PEM,
     "RECSYS_HTTP_HEADER": "X-API-Key",
 }
@@ -331,11 +339,19 @@ def pytest_configure(config):
 
 
 def says(payload: dict[str, Any]) -> Reply:
-    """What both servers answer: an error in JSON with the key that they got, and with another one."""
+    """What both servers answer: an error in JSON with the key
+    that they got, and with another one.
+    """
     if "messages" in payload:
         told = f"{KEYS['endpoint']} is no key of {KEYS['gateway']}"
-        return Reply({"error": {"message": told, "param": {"key": KEYS["gateway"]}}}, 401)
+        return Reply(
+            {"error": {"message": told, "param": {"key": KEYS["gateway"]}}},
+            401,
+        )
     told = f"X-API-Key: {KEYS['header']}"
     return Reply(
-        {"answers": [{"error": told} for _ in payload.get("requests", [])], "detail": told}
+        {
+            "answers": [{"error": told} for _ in payload.get("requests", [])],
+            "detail": told,
+        },
     )

@@ -1,9 +1,11 @@
-"""Kills runs at random moments and resumes them until they end, and adds up what the server was asked.
+"""Kills runs at random moments and resumes them until they end, and adds up what the
+server was asked.
 
     python -m tests.durability.many_kills KILLS KILLS_OF_TWO_WORKERS [SEED]
 
-Each project is killed and resumed until a run of it ends by itself. The server may be asked what as many fresh runs
-ask, the check of change at the end of each, and what was on its way at each kill: sent, and not yet on the disk.
+Each project is killed and resumed until a run of it ends by itself. The server may be
+asked what as many fresh runs ask, the check of change at the end of each, and what was
+on its way at each kill: sent, and not yet on the disk.
 """
 
 import subprocess
@@ -27,7 +29,9 @@ from tests.models.faults import FaultServer
 AT_ONCE = 25
 """Calls after which a run is killed, at most: a fifth of all."""
 SECONDS = 3.0
-"""In which every fifth run is killed, whatever it does: it imports, collects, asks or judges."""
+"""In which every fifth run is killed, whatever it does:
+it imports, collects, asks or judges.
+"""
 CHECK = USERS * 2
 """Calls of the check of change at the end of a run that was resumed, at most."""
 OWN = {"calls": None, "time": None, "drift": None}
@@ -77,7 +81,9 @@ def resume_until_it_ends(
         pause = rng.uniform(0, 0.05)
         process = start(project)
         begin = time.monotonic()
-        while number < most and process.poll() is None and time.monotonic() < begin + end:
+        while (
+            number < most and process.poll() is None and time.monotonic() < begin + end
+        ):
             if counting.asked.total() > at:
                 time.sleep(pause)
                 break
@@ -90,18 +96,27 @@ def resume_until_it_ends(
             return
         while threading.active_count() > idle:
             time.sleep(
-                0.01
+                0.01,
             )  # the server has a thread for each connection, with what was sent on it
         lately, seen = counting.asked - seen, Counter(counting.asked)
         now = kept(project)
         assert now.items() >= durable.items(), "what was on disk stays there as it was"
-        assert not {question for question, _ in durable.values()} & set(lately), "asked again"
+        assert not {question for question, _ in durable.values()} & set(lately), (
+            "asked again"
+        )
         bill.lost.append(lately.total() - (len(now) - len(durable)))
         bill.unanswered.append(unanswered)
 
 
-def kill_many(kills: int, seed: int, folder: Path, counting: Counting, *options: str) -> Bill:
-    """Kill so many runs in all, and compare what the server was asked with what it may be asked.
+def kill_many(
+    kills: int,
+    seed: int,
+    folder: Path,
+    counting: Counting,
+    *options: str,
+) -> Bill:
+    """Kill so many runs in all, and compare what the server was asked with what it may
+    be asked.
 
     Runs without options are forks of one process: they begin in a tenth of the time.
     """
@@ -122,7 +137,10 @@ def kill_many(kills: int, seed: int, folder: Path, counting: Counting, *options:
 
         while (left := kills - len(bill.lost)) > 0:
             # Their names stand in the record.
-            project = Project(folder / str(bill.projects) / "project", counting.server.url)
+            project = Project(
+                folder / str(bill.projects) / "project",
+                counting.server.url,
+            )
             counting.asked.clear()
             counting.answered = 0
             rng = np.random.default_rng([seed, bill.projects])
@@ -130,12 +148,18 @@ def kill_many(kills: int, seed: int, folder: Path, counting: Counting, *options:
             record = project.found()
             bill.projects += 1
             bill.asked += counting.asked.total()
-            # A run that is killed during the check has asked a part of it, and no record counts that.
+            # A run that is killed during the check has asked a part of it, and no
+            # record counts that.
             bill.again += len(counting.asked) - fresh
-            assert {**record, **OWN} == {**expected, **OWN}, "its verdicts are those of a fresh run"
-            assert bill.asked <= fresh * bill.projects + bill.again + sum(bill.lost), bill.told()
+            assert {**record, **OWN} == {**expected, **OWN}, (
+                "its verdicts are those of a fresh run"
+            )
+            assert bill.asked <= fresh * bill.projects + bill.again + sum(bill.lost), (
+                bill.told()
+            )
             assert len(counting.asked) <= fresh + CHECK
-    # An answer that has just arrived is lost, too, so a kill may cost one more than there are connections.
+    # An answer that has just arrived is lost, too, so a kill may cost one more than
+    # there are connections.
     connections = CONCURRENCY * (2 if options else 1)
     assert max(bill.unanswered) <= connections, bill.told()
     assert sum(bill.lost) <= connections * len(bill.lost), bill.told()

@@ -34,21 +34,28 @@ CONCURRENCY = 4
 
 
 def listed(payload: dict[str, Any]) -> str:
-    """An answer that depends on the question alone: the titles in it, in an order by hash."""
+    """An answer that depends on the question alone: the
+    titles in it, in an order by hash.
+    """
     text = payload["messages"][-1]["content"]
-    # Whole titles: of others the reader asks a list of all known films, which takes a second to load.
+    # Whole titles: of others the reader asks a list of all known films, which takes a
+    # second to load.
     titles = dict.fromkeys(re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text))
     noise = payload["seed"] % 3
 
     def order(title: str) -> str:
         return hashlib.sha256(f"{title} {noise}".encode()).hexdigest()
 
-    return "\n".join(f"{n}. {t}" for n, t in enumerate(sorted(titles, key=order)[:10], 1))
+    return "\n".join(
+        f"{n}. {t}" for n, t in enumerate(sorted(titles, key=order)[:10], 1)
+    )
 
 
 def question(payload: dict[str, Any]) -> str:
     """What a request to the server asks, to tell one call from another."""
-    messages = [[message["role"], message["content"]] for message in payload["messages"]]
+    messages = [
+        [message["role"], message["content"]] for message in payload["messages"]
+    ]
     return json.dumps([messages, payload["seed"]])
 
 
@@ -77,7 +84,9 @@ class Counting:
         server.answer = self._answer
 
     def answer_only(self, number: int | None) -> None:
-        """Answer so many questions from now on and leave the others waiting; None answers all."""
+        """Answer so many questions from now on and leave the
+        others waiting; None answers all.
+        """
         with self._lock:
             self._left = number
         if number is None:
@@ -144,10 +153,14 @@ class Project:
         return process.returncode, output
 
     def run_here(
-        self, pytester: pytest.Pytester, *options: str, model: str = "openai:tiny"
+        self,
+        pytester: pytest.Pytester,
+        *options: str,
+        model: str = "openai:tiny",
     ) -> tuple[int, str]:
         """The same within this process, which has imported all that takes seconds."""
-        # Pytester forgets what the run imports, and the client of OpenAI takes a second each time.
+        # Pytester forgets what the run imports, and the client of OpenAI takes a second
+        # each time.
         importlib.import_module("pytest_recsys_mt.llm.api.channel")
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)

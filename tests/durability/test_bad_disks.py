@@ -14,7 +14,10 @@ import pytest
 from tests.durability.project import CALLS, Counting, Project
 from tests.durability.test_kills import kept
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and modes are of POSIX")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32",
+    reason="limits and modes are of POSIX",
+)
 
 SHOP = """
 from pytest_recsys_mt import Recommendation
@@ -42,10 +45,16 @@ class Shop(Project):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, None)
-        self.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python does not notice what is cut
+        self.environment["PYTHONDONTWRITEBYTECODE"] = (
+            "1"  # Python does not notice what is cut
+        )
         (folder / "shop.py").write_text(SHOP)
 
-    def ask(self, *options: str, before: tuple[str, ...] = ()) -> tuple[int, str, dict[str, Any]]:
+    def ask(
+        self,
+        *options: str,
+        before: tuple[str, ...] = (),
+    ) -> tuple[int, str, dict[str, Any]]:
         """The exit status, the output and the record of a run, started behind `before`."""
         self.record.unlink(missing_ok=True)
         done = subprocess.run(
@@ -87,7 +96,8 @@ def read_only(shop: Shop) -> tuple[str, ...]:
 
 @pytest.mark.slow  # three runs; a full disk is the nearest of its kind
 def test_a_read_only_cache_is_replayed_and_says_what_it_cannot_take(
-    shop: Shop, read_only: tuple[str, ...]
+    shop: Shop,
+    read_only: tuple[str, ...],
 ) -> None:
     before = {path: path.stat().st_mtime_ns for path in shop.cache.rglob("*")}
     _, output, record = shop.ask("--recsys-mode=replay", before=read_only)
@@ -107,7 +117,7 @@ def test_a_flipped_bit_costs_one_call_and_stops_nothing(shop: Shop) -> None:
     with sqlite3.connect(shop.cache / "answers" / "cache.db") as connection:
         connection.execute(
             "UPDATE Cache SET value = CAST(replace(CAST(value AS BLOB), '{', x'FB') AS TEXT) "
-            "WHERE rowid = (SELECT min(rowid) FROM Cache)"
+            "WHERE rowid = (SELECT min(rowid) FROM Cache)",
         )
     connection.close()
     code, output, record = shop.ask("--recsys-mode=replay")
@@ -121,18 +131,26 @@ def test_on_a_full_disk_reports_that_cannot_be_written_are_named(shop: Shop) -> 
     # The record is begun, and then too large, as the page is.
     (shop.folder / "conftest.py").write_text(LIMITED.format(4_000))
     options = (f"--recsys-html={shop.folder / 'report.html'}",)
-    code, output, record = shop.ask("--recsys-mode=replay", "--recsys-inconclusive=skip", *options)
+    code, output, record = shop.ask(
+        "--recsys-mode=replay",
+        "--recsys-inconclusive=skip",
+        *options,
+    )
     assert code == 1
     for option in ("--recsys-json", "--recsys-html"):
         assert f"ERROR: recsys-mt: {option}=" in output
     assert "cannot be written: [Errno 27]" in output
     assert "Traceback" not in output
-    assert record["gate"]["incomplete"][0].startswith("the run that writes it has not ended")
+    assert record["gate"]["incomplete"][0].startswith(
+        "the run that writes it has not ended",
+    )
     assert "gate: " in output
 
 
 def test_what_a_full_disk_does_not_take_is_judged_and_no_more_is_paid_for(
-    project: Project, counting: Counting, pytester: pytest.Pytester
+    project: Project,
+    counting: Counting,
+    pytester: pytest.Pytester,
 ) -> None:
     (project.folder / "conftest.py").write_text(LIMITED.format(400_000))
     code, output = project.run()
@@ -149,7 +167,10 @@ def test_what_a_full_disk_does_not_take_is_judged_and_no_more_is_paid_for(
     assert len(counting.asked) == CALLS + calls["again"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(),
+    reason="this system has no full device",
+)
 @pytest.mark.parametrize("command", [["prompts"], ["--version"]])
 def test_output_that_no_disk_takes_is_one_line(command: list[str]) -> None:
     with open("/dev/full", "wb") as full:
@@ -158,4 +179,7 @@ def test_output_that_no_disk_takes_is_one_line(command: list[str]) -> None:
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == "recsys-mt: the output cannot be written: No space left on device\n"
+    assert (
+        done.stderr
+        == "recsys-mt: the output cannot be written: No space left on device\n"
+    )

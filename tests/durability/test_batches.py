@@ -1,4 +1,6 @@
-"""The Batch API: calls go out as files, answers come in as files, verdicts are those of a live run."""
+"""The Batch API: calls go out as files, answers come in as
+files, verdicts are those of a live run.
+"""
 
 import json
 import urllib.request
@@ -26,7 +28,9 @@ def lines_of(path: Path) -> list[Line]:
 
 
 def process(batch: Path, url: str, output: Path) -> list[Line]:
-    """Do what the Batch API does: put each request to the endpoint, and note what it says."""
+    """Do what the Batch API does: put each request to the
+    endpoint, and note what it says.
+    """
     done = []
     for line in lines_of(batch):
         assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
@@ -39,17 +43,29 @@ def process(batch: Path, url: str, output: Path) -> list[Line]:
             body = json.load(response)
         answered = {"status_code": 200, "request_id": "r", "body": body}
         done.append(
-            {"id": "b", "custom_id": line["custom_id"], "response": answered, "error": None}
+            {
+                "id": "b",
+                "custom_id": line["custom_id"],
+                "response": answered,
+                "error": None,
+            },
         )
     output.write_text("\n".join(map(json.dumps, reversed(done))))
     return done
 
 
 def test_a_batch_gives_the_verdicts_of_a_live_run(
-    project: Project, counting: Counting, tmp_path: Path, pytester: pytest.Pytester
+    project: Project,
+    counting: Counting,
+    tmp_path: Path,
+    pytester: pytest.Pytester,
 ) -> None:
     batch, output = tmp_path / "batch.jsonl", tmp_path / "output.jsonl"
-    code, printed = project.run_here(pytester, "--recsys-plan", f"-orecsys_batch={batch}")
+    code, printed = project.run_here(
+        pytester,
+        "--recsys-plan",
+        f"-orecsys_batch={batch}",
+    )
     assert code == 0, printed
     assert not counting.asked
     assert f"{CALLS} calls written to {batch}" in printed
@@ -85,17 +101,28 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[Any, Call]]
     for name in ("openai:one?max_tokens=9", "openai:two"):
         wrapped = subject(resolve(name), name, "person")
         wrapped.fit(load("mini"), 0)
-        requests = [Request("u", (), Scale(), None, 3, replicate=number) for number in range(3)]
-        found[name] = [(wrapped, wrapped.call(request, repeat=False)) for request in requests]
+        requests = [
+            Request("u", (), Scale(), None, 3, replicate=number) for number in range(3)
+        ]
+        found[name] = [
+            (wrapped, wrapped.call(request, repeat=False)) for request in requests
+        ]
     return found
 
 
 def test_a_file_holds_one_model_and_no_more_than_the_api_takes(
-    planned: dict[str, list[tuple[Any, Call]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planned: dict[str, list[tuple[Any, Call]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(batch_files, "MOST_REQUESTS", 2)
     files = write_batch(tmp_path / "b.jsonl", planned)
-    assert [path.name for path in files] == ["b.jsonl", "b-2.jsonl", "b-3.jsonl", "b-4.jsonl"]
+    assert [path.name for path in files] == [
+        "b.jsonl",
+        "b-2.jsonl",
+        "b-3.jsonl",
+        "b-4.jsonl",
+    ]
     bodies = [[line["body"] for line in lines_of(path)] for path in files]
     assert [[body["model"] for body in part] for part in bodies] == [
         ["one"] * 2, ["one"], ["two"] * 2, ["two"],
@@ -137,7 +164,9 @@ def test_a_failed_line_is_reported_and_never_cached(
     capsys: pytest.CaptureFixture[str],
     fault: str,
 ) -> None:
-    batch, output, cache = (tmp_path / name for name in ("b.jsonl", "out.jsonl", "cache"))
+    batch, output, cache = (
+        tmp_path / name for name in ("b.jsonl", "out.jsonl", "cache")
+    )
     write_batch(batch, planned)
     body = {"choices": [{"message": {"role": "assistant", "content": "1. Heat"}}]}
     done: list[Any] = [
@@ -147,7 +176,15 @@ def test_a_failed_line_is_reported_and_never_cached(
     change, reason = FAULTS[fault]
     done[1] = change(done[1])
     output.write_text("\n".join(map(json.dumps, done)))
-    arguments = ["batch", "import", str(output), "--batch", str(batch), "--cache", str(cache)]
+    arguments = [
+        "batch",
+        "import",
+        str(output),
+        "--batch",
+        str(batch),
+        "--cache",
+        str(cache),
+    ]
     assert main(arguments) == 1
     printed = capsys.readouterr()
     assert f"{output}:2: " in printed.err
@@ -157,13 +194,23 @@ def test_a_failed_line_is_reported_and_never_cached(
 
 
 def test_altered_calls_are_refused(
-    planned: dict[str, list[tuple[Any, Call]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    planned: dict[str, list[tuple[Any, Call]]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     batch = tmp_path / "b.jsonl"
     write_batch(batch, planned)
     calls = tmp_path / "b.calls.jsonl"
     calls.write_text(calls.read_text().replace('"one"', '"uno"'))
-    arguments = ["batch", "import", str(batch), "--batch", str(batch), "--cache", str(tmp_path)]
+    arguments = [
+        "batch",
+        "import",
+        str(batch),
+        "--batch",
+        str(batch),
+        "--cache",
+        str(tmp_path),
+    ]
     assert main(arguments) == 2
     assert "b.calls.jsonl:1: this call was altered" in capsys.readouterr().err
 
@@ -171,6 +218,9 @@ def test_altered_calls_are_refused(
 def test_what_has_no_chat_completions_has_no_batch(tmp_path: Path) -> None:
     recommender = RecommenderSubject(resolve("mostpop"), "mostpop")  # type: ignore[arg-type]
     call = recommender.call(Request("u", (), Scale(), None, 3), repeat=False)
-    with pytest.raises(RecommenderError, match="mostpop is not asked by Chat Completions"):
+    with pytest.raises(
+        RecommenderError,
+        match="mostpop is not asked by Chat Completions",
+    ):
         write_batch(tmp_path / "b.jsonl", {"mostpop": [(recommender, call)]})
     assert not list(tmp_path.iterdir())

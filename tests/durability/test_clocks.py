@@ -1,4 +1,6 @@
-"""A clock that goes back, jumps or leaves summer time, and a process that is stopped for a while, change no verdict."""
+"""A clock that goes back, jumps or leaves summer time, and a process that is stopped
+for a while, change no verdict.
+"""
 
 import os
 import signal
@@ -23,7 +25,10 @@ def now():
 
 
 @pytest.mark.slow  # nothing but the time that a run says depends on the clock
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither tzset nor SIGSTOP")
+@pytest.mark.skipif(
+    sys.platform == "win32",
+    reason="Windows has neither tzset nor SIGSTOP",
+)
 @pytest.mark.parametrize("kind", [*CLOCKS, "is stopped"])
 def test_a_run_goes_on(kind: str, project: Project, counting: Counting) -> None:
     _, said = project.run()

@@ -1,4 +1,6 @@
-"""A limit a day holds over runs, also over those that were killed and those that run side by side."""
+"""A limit a day holds over runs, also over those that were
+killed and those that run side by side.
+"""
 
 import signal
 import subprocess
@@ -26,7 +28,7 @@ def test_a_day_begins_anew_at_midnight_and_what_was_spent_stays(tmp_path: Path) 
         each.close()
     other.open()
     assert other.reached.startswith(
-        "-o recsys_calls_a_day=3 is reached: 3 calls, 30 tokens and $0.75"
+        "-o recsys_calls_a_day=3 is reached: 3 calls, 30 tokens and $0.75",
     )
     now = NIGHT
     other.open()
@@ -71,10 +73,14 @@ def test_a_damaged_account_is_an_error_and_not_a_fresh_day(tmp_path: Path) -> No
 
 
 def test_killed_runs_and_those_beside_them_share_a_limit_a_day(
-    project: Project, counting: Counting, capsys: pytest.CaptureFixture[str]
+    project: Project,
+    counting: Counting,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     most = 100
-    (project.folder / "pytest.ini").write_text(f"[pytest]\nrecsys_calls_a_day = {most}\n")
+    (project.folder / "pytest.ini").write_text(
+        f"[pytest]\nrecsys_calls_a_day = {most}\n",
+    )
     counting.delay = 0.02
     killed = project.start()
     while counting.asked.total() < 20:

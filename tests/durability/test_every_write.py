@@ -1,6 +1,8 @@
-"""A fault at any write of a run loses no answer that was paid for, damages nothing, and makes nothing pass.
+"""A fault at any write of a run loses no answer that was paid for, damages nothing, and
+makes nothing pass.
 
-SQLite is tested so: the first write fails, then the second, until a run ends without the fault.
+SQLite is tested so: the first write fails, then the second, until a run ends without
+the fault.
 """
 
 import os
@@ -13,11 +15,16 @@ from tests.durability.injector import KINDS, Kind, Plan, Runs, compiler, runs
 from tests.durability.project import Counting
 from tests.models.faults import FaultServer
 
-pytestmark = pytest.mark.skipif(compiler() is None, reason="faults.c needs Linux and a C compiler")
+pytestmark = pytest.mark.skipif(
+    compiler() is None,
+    reason="faults.c needs Linux and a C compiler",
+)
 
 NAMES = [kind.name for kind in KINDS]
 STEP = int(os.environ.get("RECSYS_MT_FAULT_STEP", "37"))
-"""Every how many writes one fails, in the slow set; 1 takes all. Each test prints how many there are and were tried."""
+"""Every how many writes one fails, in the slow set; 1 takes all. Each test prints how
+many there are and were tried.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +49,18 @@ def every_write(
 def of(**params: tuple[int, bool]) -> pytest.MarkDecorator:
     """Runs with so many workers, and whether they go on after a run that answered half."""
     names = [name.replace("_", " ") for name in params]
-    return pytest.mark.parametrize("every_write", params.values(), indirect=True, ids=names)
+    return pytest.mark.parametrize(
+        "every_write",
+        params.values(),
+        indirect=True,
+        ids=names,
+    )
 
 
 one_process = of(one_process=(1, False))
 resumed_workers = of(two_workers_resumed=(2, True))
 all_runs = of(
-    one_process=(1, False), one_process_resumed=(1, True), two_workers=(2, False), two_workers_resumed=(2, True)
+    one_process=(1, False), one_process_resumed=(1, True), two_workers=(2, False), two_workers_resumed=(2, True),
 )  # fmt: skip
 
 
@@ -58,7 +70,10 @@ def kind_of(name: str) -> Kind:
 
 @one_process
 @pytest.mark.parametrize("name", NAMES)
-def test_a_write_that_fails_half_way_through(every_write: EveryWrite, name: str) -> None:
+def test_a_write_that_fails_half_way_through(
+    every_write: EveryWrite,
+    name: str,
+) -> None:
     kind = kind_of(name)
     outcome = every_write.check(kind, every_write.counted(kind) // 2)
     assert outcome.at
@@ -80,7 +95,9 @@ def test_a_disk_that_is_full_half_way_through_a_resumption_on_workers(
 @all_runs
 @pytest.mark.parametrize("name", NAMES)
 def test_every_write_that_fails(
-    every_write: EveryWrite, name: str, capsys: pytest.CaptureFixture[str]
+    every_write: EveryWrite,
+    name: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     swept = every_write.sweep(kind_of(name), STEP)
     with capsys.disabled():

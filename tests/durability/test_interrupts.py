@@ -1,4 +1,6 @@
-"""A run that is told to stop says so in its record, counts what was made, and can be resumed."""
+"""A run that is told to stop says so in its record,
+counts what was made, and can be resumed.
+"""
 
 import os
 import signal
@@ -25,7 +27,9 @@ ANSWERED = 40
 
 
 def tell(process: subprocess.Popen[str], how: str) -> None:
-    """Tell a run to stop, as a terminal does (all its processes) or as a supervisor does."""
+    """Tell a run to stop, as a terminal does (all its
+    processes) or as a supervisor does.
+    """
     if how == "SIGTERM":
         process.terminate()
         return
@@ -37,7 +41,8 @@ def tell(process: subprocess.Popen[str], how: str) -> None:
 
 @pytest.mark.parametrize("worker", [False, True])
 def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
-    monkeypatch: pytest.MonkeyPatch, worker: bool
+    monkeypatch: pytest.MonkeyPatch,
+    worker: bool,
 ) -> None:
     taken, ended = Interruptions(worker=worker), list[int]()
     monkeypatch.setattr(signal, "raise_signal", ended.append)
@@ -84,7 +89,10 @@ def test_no_call_is_sent_after_a_signal_that_the_recommender_caught(
 ) -> None:
     pytester.makepyfile(catches=CATCHES, test_it=TWO_BATCHES)
     done = pytester.runpytest_inprocess(
-        "--recsys-model=catches.py:Catches", "--recsys-json=record.json", "-p", "no:cacheprovider"
+        "--recsys-model=catches.py:Catches",
+        "--recsys-json=record.json",
+        "-p",
+        "no:cacheprovider",
     )
     assert (pytester.path / "batches.txt").read_text() == "one\n"
     assert "the run was told to stop" in " ".join(str(done.stdout).split())
@@ -121,12 +129,14 @@ class Node:
 
     def __init__(self, stops_at: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", DEAF, str(stops_at)], stdout=subprocess.PIPE
+            [sys.executable, "-c", DEAF, str(stops_at)],
+            stdout=subprocess.PIPE,
         )
         assert self.process.stdout is not None
         self.process.stdout.readline()
         self.gateway = SimpleNamespace(
-            spec=SimpleNamespace(popen=True), _rinfo=lambda: SimpleNamespace(pid=self.process.pid)
+            spec=SimpleNamespace(popen=True),
+            _rinfo=lambda: SimpleNamespace(pid=self.process.pid),
         )
 
     @property
@@ -135,7 +145,9 @@ class Node:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
-def test_a_worker_that_does_not_stop_is_killed_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_does_not_stop_is_killed_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(interruptions, "PATIENCE", 2.0)
     nodes = [Node(1), Node(2)]
     assert interruptions.end_workers(nodes) == 1
@@ -174,7 +186,9 @@ def test_a_stopped_run_leaves_a_record_and_goes_on(
     sent = ANSWERED + CONCURRENCY
     while process.poll() is None and counting.asked.total() < sent:
         time.sleep(0.05)
-    while process.poll() is None and len(kept(project)) < ANSWERED:  # which takes time to read
+    while (
+        process.poll() is None and len(kept(project)) < ANSWERED
+    ):  # which takes time to read
         time.sleep(0.2)
     tell(process, how)
     output, _ = process.communicate(timeout=120)
@@ -185,7 +199,11 @@ def test_a_stopped_run_leaves_a_record_and_goes_on(
     assert record["calls"]["made"] == ANSWERED, output
     assert record["calls"]["completion_tokens"] > 0
     assert record["calls"]["attempts"] == sent, "those in flight may be billed"
-    assert record["calls"]["failed"] == record["calls"]["unknown_cost"] - ANSWERED == CONCURRENCY
+    assert (
+        record["calls"]["failed"]
+        == record["calls"]["unknown_cost"] - ANSWERED
+        == CONCURRENCY
+    )
 
     counting.answer_only(None)
     asked = counting.asked.total()
@@ -213,9 +231,15 @@ class Leaves:
 """
 
 
-@pytest.mark.parametrize(("worker", "begins"), [(None, True), ("gw0", True), ("gw1", False)])
+@pytest.mark.parametrize(
+    ("worker", "begins"),
+    [(None, True), ("gw0", True), ("gw1", False)],
+)
 def test_one_process_begins_the_junit_file(
-    tmp_path: Path, worker: str | None, *, begins: bool
+    tmp_path: Path,
+    worker: str | None,
+    *,
+    begins: bool,
 ) -> None:
     path = tmp_path / "new folder" / "junit.xml"
     config = SimpleNamespace(
@@ -228,7 +252,8 @@ def test_one_process_begins_the_junit_file(
 
 
 def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passes(
-    tmp_path: Path, pytester: pytest.Pytester
+    tmp_path: Path,
+    pytester: pytest.Pytester,
 ) -> None:
     project = Project(tmp_path, None)
     (tmp_path / "leaves.py").write_text(LEAVES)
@@ -238,12 +263,21 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
     junit = tmp_path / "junit.xml"
     junit.write_text("<testsuites />")
     assert project.run(f"--junitxml={junit}", model="leaves.py:Leaves")[0] == 0
-    assert ElementTree.parse(junit).find(".//error[@message]") is not None, "no earlier run's file"
+    assert ElementTree.parse(junit).find(".//error[@message]") is not None, (
+        "no earlier run's file"
+    )
     assert project.found()["gate"]["status"] == "failed"
-    with pytest.raises(PolicyError, match=r"a partial run.*has not ended; where none is under way"):
+    with pytest.raises(
+        PolicyError,
+        match=r"a partial run.*has not ended; where none is under way",
+    ):
         read(project.record)
     (tmp_path / "stays").touch()
-    _, output = project.run_here(pytester, f"--junitxml={junit}", model="leaves.py:Leaves")
+    _, output = project.run_here(
+        pytester,
+        f"--junitxml={junit}",
+        model="leaves.py:Leaves",
+    )
     assert 'classname="recsys_mt" name="run"' not in junit.read_text()
     assert "the run before that was to write this record never ended" in output
     assert project.found()["gate"]["incomplete"] == []
@@ -251,7 +285,9 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
     (tmp_path / "exits").touch()
     passed = project.record.read_bytes()
     code, output = project.run_here(pytester, model="leaves.py:Leaves")
-    assert (code, project.record.read_bytes()) == (4, passed), "of a run that was refused"
+    assert (code, project.record.read_bytes()) == (4, passed), (
+        "of a run that was refused"
+    )
     assert "'leaves.py:Leaves' cannot be built: SystemExit: 0" in output
     (tmp_path / "leaves at once").touch()
     assert project.run(model="leaves.py:Leaves")[0] == 0
@@ -261,9 +297,17 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
 
     project.record.unlink()
     (tmp_path / "stays").unlink()
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --recsys-json=record.json\n")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\naddopts = --recsys-json=record.json\n",
+    )
     command = [sys.executable, "-m", "pytest", "--recsys-model=leaves.py:Leaves"]
     assert (
-        subprocess.run(command, cwd=tmp_path, env=project.environment, check=False).returncode == 0
+        subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=project.environment,
+            check=False,
+        ).returncode
+        == 0
     )
     assert project.found()["gate"]["status"] == "failed", "wherever the option stands"

@@ -41,7 +41,12 @@ def kill(process: subprocess.Popen[str] | Forked) -> bool:
     return running
 
 
-def survive(project: Project, counting: Counting, kills: int, *options: str) -> list[int]:
+def survive(
+    project: Project,
+    counting: Counting,
+    kills: int,
+    *options: str,
+) -> list[int]:
     """Kill runs at random points and let the last one finish.
 
     Returns:
@@ -56,7 +61,9 @@ def survive(project: Project, counting: Counting, kills: int, *options: str) -> 
         # From before the first call to the judging after the last one.
         left = CALLS - len(durable)
         asked = min(left, int(rng.integers(0, 2 * left // (kills - number) + 2)))
-        while process.poll() is None and counting.asked.total() < before.total() + asked:
+        while (
+            process.poll() is None and counting.asked.total() < before.total() + asked
+        ):
             time.sleep(0.001)
         time.sleep(rng.uniform(0, 0.05))
         killed = kill(process)
@@ -85,13 +92,18 @@ def assert_killed_runs_end_as_one(
     kills: int,
     *options: str,
 ) -> None:
-    undisturbed = Project(tmp_path / "undisturbed" / project.folder.name, counting.server.url)
+    undisturbed = Project(
+        tmp_path / "undisturbed" / project.folder.name,
+        counting.server.url,
+    )
     undisturbed.run_here(pytester)
     assert set(counting.asked.values()) == {1}
     counting.asked.clear()
     counting.delay = 0.03
     costs = survive(project, counting, kills, *options)
-    print(f"{len(costs)} kills; calls on the way at each: {costs}; {CALLS} calls in all")
+    print(
+        f"{len(costs)} kills; calls on the way at each: {costs}; {CALLS} calls in all",
+    )
     assert costs
     one, other = project.found(), undisturbed.found()
     assert one["calls"]["planned"] == other["calls"]["planned"] == CALLS
@@ -100,13 +112,20 @@ def assert_killed_runs_end_as_one(
 
 
 def test_a_run_that_was_killed_ends_as_if_nothing_had_been(
-    project: Project, counting: Counting, tmp_path: Path, pytester: pytest.Pytester
+    project: Project,
+    counting: Counting,
+    tmp_path: Path,
+    pytester: pytest.Pytester,
 ) -> None:
     assert_killed_runs_end_as_one(project, counting, tmp_path, pytester, 1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "options",
+    [(), ("-n", "2")],
+    ids=["one process", "two workers"],
+)
 def test_so_does_one_killed_twenty_times(
     project: Project,
     counting: Counting,
@@ -119,7 +138,8 @@ def test_so_does_one_killed_twenty_times(
 
 @pytest.mark.slow  # a killed run that goes on counts its calls, too
 def test_only_what_is_on_its_way_at_the_kill_is_asked_again(
-    project: Project, counting: Counting
+    project: Project,
+    counting: Counting,
 ) -> None:
     answered = 7
     counting.answer_only(answered)
@@ -141,14 +161,20 @@ def test_only_what_is_on_its_way_at_the_kill_is_asked_again(
 
 
 @pytest.mark.slow  # engine/test_ahead shows on two that no call is put twice
-def test_four_workers_on_one_cache_ask_each_call_once(project: Project, counting: Counting) -> None:
+def test_four_workers_on_one_cache_ask_each_call_once(
+    project: Project,
+    counting: Counting,
+) -> None:
     code, output = project.run("-n", "4")
     assert code in (0, 1), output
     assert counting.asked.total() == len(counting.asked) == CALLS
 
 
 @pytest.mark.slow
-def test_four_runs_on_one_cache_ask_each_call_once(project: Project, counting: Counting) -> None:
+def test_four_runs_on_one_cache_ask_each_call_once(
+    project: Project,
+    counting: Counting,
+) -> None:
     processes = [project.start() for _ in range(4)]
     for process in processes:
         output, _ = process.communicate()

@@ -1,4 +1,6 @@
-"""What users name as a file may be a link, a device, a folder or a slip; what they read may be without an end."""
+"""What users name as a file may be a link, a device, a folder or
+a slip; what they read may be without an end.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from pytest_recsys_mt.safety import files
 from pytest_recsys_mt.safety.errors import CacheError, DataError
 from pytest_recsys_mt.safety.files import appended_to
 
-RUN = ("--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "candidates", "--recsys-users=5")
+RUN = (
+    "--pyargs",
+    "pytest_recsys_mt.suites.metamorphic",
+    "-k",
+    "candidates",
+    "--recsys-users=5",
+)
 
 
 def put(path: Path, text: str = "new") -> None:
@@ -64,14 +72,17 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
 
 
 def test_a_link_to_itself_is_one_line(
-    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name in ("loop", "loop.html", "loop.json"):
         (pytester.path / name).symlink_to(name)
     for option in ("--recsys-json=loop.json", "--recsys-html=loop.html"):
         run = pytester.runpytest_inprocess(*RUN, option, "--recsys-keep=no")
         assert run.ret == pytest.ExitCode.USAGE_ERROR
-        run.stderr.fnmatch_lines([f"ERROR: {option.replace('=', '=*loop')[:-9]}*symbolic links*"])
+        run.stderr.fnmatch_lines(
+            [f"ERROR: {option.replace('=', '=*loop')[:-9]}*symbolic links*"],
+        )
     (pytester.path / "r.json").write_text("{}")
     capsys.readouterr()
     for command in ("report r.json -o loop.html", "compare r.json r.json -o loop.html"):
@@ -80,9 +91,12 @@ def test_a_link_to_itself_is_one_line(
 
 
 def test_a_record_that_cannot_be_begun_is_known_before_a_call(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (pytester.path / "r.json").write_text('{"schema": "recsys-mt/2", "of": "an earlier run"}')
+    (pytester.path / "r.json").write_text(
+        '{"schema": "recsys-mt/2", "of": "an earlier run"}',
+    )
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -91,15 +105,15 @@ def test_a_record_that_cannot_be_begun_is_known_before_a_call(
     run = pytester.runpytest_inprocess(*RUN, "--recsys-json=r.json", "--recsys-keep=no")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(
-        ["ERROR: --recsys-json='r.json' cannot be written: No space left*another place"]
+        [
+            "ERROR: --recsys-json='r.json' cannot be written: No space left*another place",
+        ],
     )
 
 
 def test_what_the_shell_sends_to_a_file_stays_in_order(tmp_path: Path) -> None:
     code = "from pathlib import Path; from pytest_recsys_mt.safety.files import written_to\nprint('before')\n"
-    code += (
-        "with written_to(Path('/dev/stdout')) as stream: stream.write('between\\n')\nprint('after')"
-    )
+    code += "with written_to(Path('/dev/stdout')) as stream: stream.write('between\\n')\nprint('after')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "before\nbetween\nafter\n"
@@ -117,7 +131,9 @@ def test_what_the_shell_sends_to_a_file_stays_in_order(tmp_path: Path) -> None:
     ],
 )
 def test_where_no_file_can_be_is_said_and_nothing_is_made(
-    tmp_path: Path, name: str, said: str
+    tmp_path: Path,
+    name: str,
+    said: str,
 ) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "run-1").mkdir()
@@ -142,7 +158,10 @@ def test_a_deep_text_is_one_line_of_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "recsys.toml"
     path.write_text(DEEP[kind])
     began = time.process_time()
-    with pytest.raises(Exception, match=r"is not TOML: it nests deeper than 32 levels") as caught:
+    with pytest.raises(
+        Exception,
+        match=r"is not TOML: it nests deeper than 32 levels",
+    ) as caught:
         load(path)
     assert len(str(caught.value)) < 300
     assert time.process_time() - began < 5
@@ -167,7 +186,10 @@ def test_what_would_be_waited_for_is_no_file(tmp_path: Path) -> None:
             load(tmp_path / name)
 
 
-def test_what_has_no_end_is_read_in_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_has_no_end_is_read_in_part(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     monkeypatch.setattr("pytest_recsys_mt.calls.cache_files.MOST_LINE", 1000)
     monkeypatch.setattr("pytest_recsys_mt.gate.baseline.MOST_DATA", 1000)
     endless = Path("/dev/zero")
@@ -180,7 +202,8 @@ def test_what_has_no_end_is_read_in_part(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_without_a_home_answers_are_kept_in_a_folder_of_ones_own(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     own = tmp_path / "mine"
     monkeypatch.setattr(files, "TEMPORARY", own)
@@ -226,7 +249,9 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
     ],
 )  # fmt: skip
 def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(
-    pytester: pytest.Pytester, options: tuple[str, ...], said: str
+    pytester: pytest.Pytester,
+    options: tuple[str, ...],
+    said: str,
 ) -> None:
     for name, text in {
         "recsys.toml": "",
@@ -260,6 +285,10 @@ def test_a_pipe_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
 
 def test_prices_that_cannot_be_read_end_a_plan_too(pytester: pytest.Pytester) -> None:
     (pytester.path / "p.toml").write_text("x = '" + "1" * 100_000 + "'")
-    result = pytester.runpytest_inprocess(*RUN, "--recsys-plan", "--recsys-prices=p.toml")
+    result = pytester.runpytest_inprocess(
+        *RUN,
+        "--recsys-plan",
+        "--recsys-prices=p.toml",
+    )
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert len(str(result.stderr)) < 1000

@@ -35,7 +35,11 @@ def test_a_socket_is_noticed():
 
 
 @pytest.fixture
-def recorded(project: Project, counting: Counting, pytester: pytest.Pytester) -> Project:
+def recorded(
+    project: Project,
+    counting: Counting,
+    pytester: pytest.Pytester,
+) -> Project:
     code, output = project.run_here(pytester)
     assert sum(counting.asked.values()) == CALLS, output
     assert code in (0, 1), output
@@ -44,12 +48,15 @@ def recorded(project: Project, counting: Counting, pytester: pytest.Pytester) ->
 
 
 def test_a_replay_opens_no_socket_and_needs_no_key(
-    recorded: Project, counting: Counting, tmp_path: Path
+    recorded: Project,
+    counting: Counting,
+    tmp_path: Path,
 ) -> None:
     live, file = recorded.found(), tmp_path / "answers.jsonl"
     assert main(["cache", "export", str(file), "--cache", str(recorded.cache)]) == 0
     host = "https://api.example.com/v1"
-    # Nothing answers at an address that would need a key; what was recorded there is replayed.
+    # Nothing answers at an address that would need a key; what was recorded there is
+    # replayed.
     elsewhere = Project(tmp_path / "elsewhere" / "project", host)
     file.write_text(rehosted(file.read_text(), counting.server.url, host))
     assert main(["cache", "import", str(file), "--cache", str(elsewhere.cache)]) == 0
@@ -66,7 +73,10 @@ def test_a_replay_opens_no_socket_and_needs_no_key(
 
 
 @pytest.mark.slow  # test_a_replay_opens_no_socket_and_needs_no_key tries in its own run what forbids them
-def test_what_forbids_sockets_would_notice_one(project: Project, counting: Counting) -> None:
+def test_what_forbids_sockets_would_notice_one(
+    project: Project,
+    counting: Counting,
+) -> None:
     (project.folder / "conftest.py").write_text(NO_SOCKETS)
     code, output = project.run()
     assert code == 1
@@ -76,7 +86,8 @@ def test_what_forbids_sockets_would_notice_one(project: Project, counting: Count
 
 @pytest.mark.slow  # engine/test_modes names what is missing
 def test_a_miss_says_what_is_missing_and_how_to_record_it(
-    recorded: Project, counting: Counting
+    recorded: Project,
+    counting: Counting,
 ) -> None:
     code, output = recorded.run("--recsys-mode=replay", "--recsys-seed=1")
     assert code == 1

@@ -1,4 +1,6 @@
-"""What a run and those that go on after it send together: no more than one run would, and the check of change."""
+"""What a run and those that go on after it send together: no more than one run would,
+and the check of change.
+"""
 
 import hashlib
 import re
@@ -33,7 +35,9 @@ CHECK = USERS * 2
 
 
 def moved(payload: dict[str, Any]) -> dict[str, Any]:
-    """An answer with a little noise, which follows every word of the question: the relations are broken."""
+    """An answer with a little noise, which follows every word of
+    the question: the relations are broken.
+    """
     text = payload["messages"][-1]["content"]
     titles = dict.fromkeys(re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text))
 
@@ -41,7 +45,11 @@ def moved(payload: dict[str, Any]) -> dict[str, Any]:
         return hashlib.sha256(f"{title} {text}".encode()).hexdigest()
 
     first, second, *others = sorted(titles, key=order)[:10]
-    ranked = [second, first, *others] if payload["seed"] % 3 == 0 else [first, second, *others]
+    ranked = (
+        [second, first, *others]
+        if payload["seed"] % 3 == 0
+        else [first, second, *others]
+    )
     return completion("\n".join(f"{n}. {title}" for n, title in enumerate(ranked, 1)))
 
 
@@ -81,19 +89,31 @@ def test_they_cost_what_one_run_costs_and_the_check(
 
 
 ASKED_BEFORE = 61
-"""Calls of a first run: the answers of the second have another time, so the check is due."""
+"""Calls of a first run: the answers of the second have
+another time, so the check is due.
+"""
 OF_THE_CHECK = 7
-"""Calls of the check that are answered before the kill: an odd number, so one user has half of the answers."""
+"""Calls of the check that are answered before the kill: an odd
+number, so one user has half of the answers.
+"""
 
 
-def killed_in_its_check(project: Project, counting: Counting, pytester: pytest.Pytester) -> int:
+def killed_in_its_check(
+    project: Project,
+    counting: Counting,
+    pytester: pytest.Pytester,
+) -> int:
     """Kill a run within its check of change; returns how many calls were on their way."""
     project.run_here(pytester, f"--recsys-max-calls={ASKED_BEFORE}")
     answered = CALLS_OF_THREE + OF_THE_CHECK
     counting.answer_only(answered - counting.asked.total())
     process = project.start()
     end = time.monotonic() + 60
-    while len(kept(project)) < answered and process.poll() is None and time.monotonic() < end:
+    while (
+        len(kept(project)) < answered
+        and process.poll() is None
+        and time.monotonic() < end
+    ):
         time.sleep(0.05)
     assert kill(process)
     assert len(kept(project)) == answered
@@ -102,7 +122,9 @@ def killed_in_its_check(project: Project, counting: Counting, pytester: pytest.P
 
 
 def test_a_check_of_change_that_was_killed_is_finished(
-    counting: Counting, project: Project, pytester: pytest.Pytester
+    counting: Counting,
+    project: Project,
+    pytester: pytest.Pytester,
 ) -> None:
     on_the_way = killed_in_its_check(project, counting, pytester)
     project.run_here(pytester)
@@ -118,7 +140,10 @@ def test_a_check_of_change_that_was_killed_is_finished(
     assert project.found()["drift"] == [drift]
 
 
-def test_a_check_that_a_limit_ends_is_told_so(project: Project, pytester: pytest.Pytester) -> None:
+def test_a_check_that_a_limit_ends_is_told_so(
+    project: Project,
+    pytester: pytest.Pytester,
+) -> None:
     project.run_here(pytester, f"--recsys-max-calls={ASKED_BEFORE}")
     left = CALLS_OF_THREE - ASKED_BEFORE + OF_THE_CHECK
     _, output = project.run_here(pytester, f"--recsys-max-calls={left}")
@@ -129,7 +154,8 @@ def test_a_check_that_a_limit_ends_is_told_so(project: Project, pytester: pytest
 
 
 def test_a_plan_counts_the_check_of_kept_answers(
-    project: Project, pytester: pytest.Pytester
+    project: Project,
+    pytester: pytest.Pytester,
 ) -> None:
     def more() -> str:
         _, plan = project.run_here(pytester, "--recsys-plan")
@@ -143,11 +169,13 @@ def test_a_plan_counts_the_check_of_kept_answers(
 
 
 def test_a_verdict_that_some_users_prove_says_how_many(
-    counting: Counting, project: Project, pytester: pytest.Pytester
+    counting: Counting,
+    project: Project,
+    pytester: pytest.Pytester,
 ) -> None:
     version = "before"
     counting.server.answer = lambda payload: Reply(
-        {**moved(payload), "system_fingerprint": version}
+        {**moved(payload), "system_fingerprint": version},
     )
     (Path(project.folder) / "test_it.py").write_text(TEST)
     project.run_here(pytester, f"--recsys-max-calls={ASKED_BEFORE}")
@@ -157,6 +185,8 @@ def test_a_verdict_that_some_users_prove_says_how_many(
     parts = [row["details"].get("at_one_time") for row in project.found()["results"]]
     # All calls of a user follow each other: one user was asked a part of them before.
     assert {"users": USERS - 1, "of": USERS} in parts
-    said = f"proved by {USERS - 1} of {USERS} users whose two sides were asked at one time"
+    said = (
+        f"proved by {USERS - 1} of {USERS} users whose two sides were asked at one time"
+    )
     assert said in page.read_text()
     assert "".join(said.split()) in "".join(output.split())

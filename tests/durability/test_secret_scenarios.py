@@ -44,7 +44,11 @@ CHANNELS = {
 
 
 def run(
-    project: Project, name: str, *options: str, ends: tuple[int, ...] = (0, 1), **environment: str
+    project: Project,
+    name: str,
+    *options: str,
+    ends: tuple[int, ...] = (0, 1),
+    **environment: str,
 ) -> dict[str, bytes]:
     """What a run prints."""
     done = subprocess.run(
@@ -84,18 +88,31 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             (project.folder / name).write_text(text)
         models = [f"own.py:{each}" for each in leaking.CLASSES]
         models += [f"{origin}/api?max_wait=0", "openai:tiny?max_wait=0"]
-        asked = [*(f"--recsys-model={model}" for model in models), "test_it.py", "test_broken.py"]
+        asked = [
+            *(f"--recsys-model={model}" for model in models),
+            "test_it.py",
+            "test_broken.py",
+        ]
         texts = run(
             project, "of the run", *asked, "--recsys-json=record.json", "--junitxml=junit.xml",
             "-ojunit_logging=all", "--recsys-html=run.html", "--log-file=log.txt", "--log-file-level=DEBUG",
         )  # fmt: skip
         texts |= run(
-            project, "of the replay", *asked, "--recsys-mode=replay", "--recsys-json=replayed.json"
+            project,
+            "of the replay",
+            *asked,
+            "--recsys-mode=replay",
+            "--recsys-json=replayed.json",
         )
         texts |= run(project, "of two workers", *asked, "-n2", "--junitxml=workers.xml")
         fixtures = ("test_named.py", "--recsys-users=20")
         texts |= run(project, "of fixtures", *fixtures, "--recsys-json=fixtures.json")
-        texts |= run(project, "with a baseline", *fixtures, "--recsys-baseline=fixtures.json")
+        texts |= run(
+            project,
+            "with a baseline",
+            *fixtures,
+            "--recsys-baseline=fixtures.json",
+        )
         texts |= run(project, "that gives up", *asked, ends=(3,), GIVES_UP="1")
         spec = f"--recsys-model=own.py:make?model={leaking.KEYS['spec']}"
         texts |= run(project, "of a spec", spec, ends=(4,))

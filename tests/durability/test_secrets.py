@@ -45,14 +45,22 @@ PART = 10
 
 
 def forms(key: str) -> dict[str, bytes]:
-    """The key as it may be written: also within longer text that is in base64 as a whole."""
+    """The key as it may be written: also within longer
+    text that is in base64 as a whole.
+    """
     raw = key.encode()
     found = {"raw": raw, "hex": raw.hex().encode(), "HEX": raw.hex().upper().encode()}
     for safe in ("", "/"):
         encoded = quote(key, safe=safe)
         found[f"URL-encoded but {safe!r}"] = encoded.encode()
-        found[f"url-encoded but {safe!r}"] = re.sub("%..", lambda m: m[0].lower(), encoded).encode()
-    found["every character URL-encoded"] = "".join(f"%{byte:02X}" for byte in raw).encode()
+        found[f"url-encoded but {safe!r}"] = re.sub(
+            "%..",
+            lambda m: m[0].lower(),
+            encoded,
+        ).encode()
+    found["every character URL-encoded"] = "".join(
+        f"%{byte:02X}" for byte in raw
+    ).encode()
     found["JSON"] = json.dumps(key)[1:-1].encode()
     found["JSON with slashes"] = json.dumps(key)[1:-1].replace("/", r"\/").encode()
     for shift in range(3):
@@ -73,7 +81,10 @@ def leaks(texts: dict[str, bytes], *keys: str) -> list[str]:
         for at in range(len(form) - PART + 1)
     }
     return [
-        f"{name}: {parts[part]}" for name, text in texts.items() for part in parts if part in text
+        f"{name}: {parts[part]}"
+        for name, text in texts.items()
+        for part in parts
+        if part in text
     ]
 
 
@@ -86,7 +97,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def echoes(key: str) -> Iterator[str]:
-    """The key as a server may repeat it: in every form, and whole, cut, or across any of our cuts."""
+    """The key as a server may repeat it: in every form, and
+    whole, cut, or across any of our cuts.
+    """
     while True:
         for form in forms(f"Bearer {key}").values():
             yield form.decode()
@@ -106,11 +119,17 @@ def replies(key: str, echo: str, good: dict[str, Any]) -> Iterator[Reply]:
     yield Reply({"error": {echo: echo, "code": echo}}, 400)
     yield Reply(f"<h1>{echo}</h1>".encode(), 403)
     yield Reply(f'{{"detail": "no model {escaped}"}}'.encode(), 404)
-    yield Reply(b"", 307, {"location": f"http://u:{key}@127.0.0.1:1/v1?key={key}", "x-key": key})
+    yield Reply(
+        b"",
+        307,
+        {"location": f"http://u:{key}@127.0.0.1:1/v1?key={key}", "x-key": key},
+    )
     yield Reply(f"no JSON {echo}".encode())
     yield Reply({"error": echo, echo: [echo]})
     yield Reply(json.dumps(good).replace("PLACE", escaped).encode())
-    yield Reply({**good, "usage": {echo: echo}, "system_fingerprint": echo, "model": echo})
+    yield Reply(
+        {**good, "usage": {echo: echo}, "system_fingerprint": echo, "model": echo},
+    )
     yield Reply({**completion(None, finish_reason=echo), "usage": echo})
     yield Reply(completion(message={"content": None, "refusal": echo}))
 
@@ -138,7 +157,12 @@ def telling(counting: Counting) -> Iterator[Counting]:
 
 
 def test_what_is_searched_for_is_found() -> None:
-    for wrapped in (KEY, f"Bearer {KEY}", f"x{KEY}y", f"authorization: Bearer {KEY}\r\n"):
+    for wrapped in (
+        KEY,
+        f"Bearer {KEY}",
+        f"x{KEY}y",
+        f"authorization: Bearer {KEY}\r\n",
+    ):
         encoded = base64.b64encode(wrapped.encode())
         assert leaks({"it": encoded}), wrapped
     for form in (KEY, quote(KEY, safe=""), KEY[5:15], KEY.encode().hex()[8:18]):
@@ -147,7 +171,9 @@ def test_what_is_searched_for_is_found() -> None:
 
 
 def test_the_key_is_in_no_artefact(
-    project: Project, telling: Counting, pytester: pytest.Pytester
+    project: Project,
+    telling: Counting,
+    pytester: pytest.Pytester,
 ) -> None:
     project.environment |= {"OPENAI_API_KEY": KEY, "OPENAI_LOG": "debug"}
     (project.folder / "test_faults.py").write_text(TEST)
@@ -166,9 +192,21 @@ def test_the_key_is_in_no_artefact(
     assert any(each in unbroken for each in refused)
     for seen in ("[OPENAI_API_KEY]", "Secret('...')"):
         assert seen in unbroken
-    main(["cache", "export", str(project.folder / "x.jsonl"), "--cache", str(project.cache)])
+    main(
+        [
+            "cache",
+            "export",
+            str(project.folder / "x.jsonl"),
+            "--cache",
+            str(project.cache),
+        ],
+    )
     _, planned = project.run_here(
-        pytester, "--recsys-plan", "-orecsys_batch=b.jsonl", "--recsys-mode=refresh", "test_it.py"
+        pytester,
+        "--recsys-plan",
+        "-orecsys_batch=b.jsonl",
+        "--recsys-mode=refresh",
+        "test_it.py",
     )
     files = files_of(project.folder)
     assert {
@@ -221,12 +259,23 @@ def test_nor_are_those_of_recommenders(project: Project, counting: Counting) -> 
     def answer(payload: dict[str, Any]) -> Reply:
         echo = next(said)
         kinds = list(replies(password, echo, {"answers": [{"items": [echo, "PLACE"]}]}))
-        kinds += [Reply({"version": echo, "answers": [{"error": echo}, {"not_applicable": echo}]})]
+        kinds += [
+            Reply(
+                {
+                    "version": echo,
+                    "answers": [{"error": echo}, {"not_applicable": echo}],
+                },
+            ),
+        ]
         return kinds[len(counting.server.asked) % len(kinds)]
 
     counting.server.answer = answer
     told = Reply({"version": f"1 {user}:{password}", "max_batch": 1})
-    away = Reply(b"", 307, {"location": f"http://{user}:{password}@127.0.0.1:1/?{basic}"})
+    away = Reply(
+        b"",
+        307,
+        {"location": f"http://{user}:{password}@127.0.0.1:1/?{basic}"},
+    )
     abouts = chain([told], repeat(away))
     counting.server.get = lambda: next(abouts)
     origin = counting.server.url.removesuffix("/v1")
@@ -298,21 +347,34 @@ def told_of_no_address(output: str) -> bool:
 
 
 def test_an_address_with_a_password_in_the_environment_is_not_repeated(
-    project: Project, pytester: pytest.Pytester
+    project: Project,
+    pytester: pytest.Pytester,
 ) -> None:
     (project.folder / "test_it.py").write_text(MEETS_ADDRESSES)
-    project.environment |= {"OPENAI_API_KEY": KEY, "RECSYS_HTTP_AUTHORIZATION": f"Bearer {KEY}"}
+    project.environment |= {
+        "OPENAI_API_KEY": KEY,
+        "RECSYS_HTTP_AUTHORIZATION": f"Bearer {KEY}",
+    }
     code, output = project.run_here(pytester, "--showlocals", "-vv", "--tb=long", "-rA")
-    assert (code, output.count("RecommenderError: ") >= len(ADDRESSES) * 2) == (1, True), output
+    assert (code, output.count("RecommenderError: ") >= len(ADDRESSES) * 2) == (
+        1,
+        True,
+    ), output
     assert told_of_no_address(output)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("place", ["option", "ini file"])
-def test_nor_is_one_in_a_spec(pytester: pytest.Pytester, address: str, place: str) -> None:
+def test_nor_is_one_in_a_spec(
+    pytester: pytest.Pytester,
+    address: str,
+    place: str,
+) -> None:
     if place == "ini file" and address[:4].lower() != "http":
         pytest.skip("it is no address, and what it is nobody knows before the test")
-    pytester.makeini(f"[pytest]\nrecsys_model = {address}" if place == "ini file" else "[pytest]")
+    pytester.makeini(
+        f"[pytest]\nrecsys_model = {address}" if place == "ini file" else "[pytest]",
+    )
     pytester.makepyfile(TEST)
     given = [] if place == "ini file" else [f"--recsys-model={address}"]
     done = pytester.runpytest_inprocess(*given, "--showlocals", "-vv", "--tb=long")

@@ -75,7 +75,8 @@ FIRST = 20 * 2 * 3
 
 @WORKERS
 def test_the_first_batch_holds_what_every_test_asks_of_its_first_users(
-    project: pytest.Pytester, workers: list[str]
+    project: pytest.Pytester,
+    workers: list[str],
 ) -> None:
     asked = batches(project, "Lasting", *workers)
     assert asked[0] == FIRST
@@ -85,25 +86,36 @@ def test_the_first_batch_holds_what_every_test_asks_of_its_first_users(
 def test_the_first_questions_of_tests_with_the_same_fixtures_are_asked_together(
     project: pytest.Pytester,
 ) -> None:
-    """What pytest sets up for one test is there when its first users are asked, and no other."""
+    """What pytest sets up for one test is there when its
+    first users are asked, and no other.
+    """
     project.makepyfile(
-        test_it=TESTS.replace("def broken", "@pytest.fixture\ndef own():\n    pass\n\ndef broken")
+        test_it=TESTS.replace(
+            "def broken",
+            "@pytest.fixture\ndef own():\n    pass\n\ndef broken",
+        )
         + """
 @metamorphic(scale_ratings(3), scale_ratings(4))
 def test_own(source, followup, own):
     same_ranking(source, followup, margin=0.2)
-"""
+""",
     )
     asked = batches(project, "Lasting", "--recsys-users=20")
     assert asked[:2] == [FIRST, 20 * 2 * 2], "the source is known by then"
 
 
-def test_what_only_one_process_keeps_is_asked_when_it_is_needed(project: pytest.Pytester) -> None:
+def test_what_only_one_process_keeps_is_asked_when_it_is_needed(
+    project: pytest.Pytester,
+) -> None:
     assert batches(project, "Passing")[0] == 20 * 2 * 2, "both sides of one test"
 
 
-def test_what_a_limit_cannot_pay_for_is_not_asked_ahead(project: pytest.Pytester) -> None:
-    assert batches(project, "Lasting", f"--recsys-max-calls={FIRST - 1}")[0] == 20 * 2 * 2
+def test_what_a_limit_cannot_pay_for_is_not_asked_ahead(
+    project: pytest.Pytester,
+) -> None:
+    assert (
+        batches(project, "Lasting", f"--recsys-max-calls={FIRST - 1}")[0] == 20 * 2 * 2
+    )
 
 
 STEPS = """
@@ -122,15 +134,28 @@ def test_chain(recsys):
 """
 
 
-def verdicts(project: pytest.Pytester, *arguments: str) -> tuple[list[int], list[object]]:
+def verdicts(
+    project: pytest.Pytester,
+    *arguments: str,
+) -> tuple[list[int], list[object]]:
     record = project.path / "record.json"
-    asked = batches(project, "Lasting", f"--recsys-json={record}", "--recsys-users=120", *arguments)
+    asked = batches(
+        project,
+        "Lasting",
+        f"--recsys-json={record}",
+        "--recsys-users=120",
+        *arguments,
+    )
     document = json.loads(record.read_text())
     rows, made = document["results"], document["calls"]["made"]
     return asked, [
         made,
         *(
-            {key: value for key, value in row.items() if key not in ("reproduce", "outcome")}
+            {
+                key: value
+                for key, value in row.items()
+                if key not in ("reproduce", "outcome")
+            }
             for row in rows
         ),
     ]
@@ -279,7 +304,9 @@ BODIES = {
     ids=" ".join,
 )
 def test_every_body_runs_once(
-    project: pytest.Pytester, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.makepyfile(test_it=ONCE)
     monkeypatch.setattr("pdb.Pdb.interaction", lambda *_: None, raising=False)
@@ -294,12 +321,19 @@ def test_every_body_runs_once(
     result = project.runpytest_inprocess(*command, *arguments)
     outcomes = result.parseoutcomes()
     if arguments == ["--recsys-max-calls=90"]:  # not all tests get their answers
-        assert outcomes["failed"] + outcomes.get("passed", 0) + outcomes.get("skipped", 0) == 11
+        assert (
+            outcomes["failed"] + outcomes.get("passed", 0) + outcomes.get("skipped", 0)
+            == 11
+        )
     else:
         passed = (
             9 if arguments == ["-x"] else 10
         )  # a TestCase has no recommender in its id, and comes last
-        assert (outcomes["passed"], outcomes["failed"], outcomes["warnings"]) == (passed, 1, 1)
+        assert (outcomes["passed"], outcomes["failed"], outcomes["warnings"]) == (
+            passed,
+            1,
+            1,
+        )
     runs = {
         path.stem.removeprefix("bodies-"): len(path.read_text().splitlines())
         for path in project.path.glob("bodies-*.log")
@@ -317,19 +351,30 @@ def test_every_body_runs_once(
 def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
     project: pytest.Pytester,
 ) -> None:
-    """A recommender that is not as deterministic as it says is found by the first test, not before it."""
+    """A recommender that is not as deterministic as it says is
+    found by the first test, not before it.
+    """
     project.makepyfile(
-        models=MODELS.replace('fingerprint = "1"', "fingerprint = '1'; deterministic = True")
+        models=MODELS.replace(
+            'fingerprint = "1"',
+            "fingerprint = '1'; deterministic = True",
+        ),
     )
     project.makepyfile(test_it=STEPS.replace("assert same", "same"))
     _, apart = verdicts(project, "--recsys-cache=apart", "--recsys-users=60")
-    _, together = verdicts(project, AHEAD, "--recsys-cache=together", "--recsys-users=60")
+    _, together = verdicts(
+        project,
+        AHEAD,
+        "--recsys-cache=together",
+        "--recsys-users=60",
+    )
     assert together[1:] == apart[1:], "which may ask more, when less noise was expected"
 
 
 @pytest.mark.slow  # test_every_body_runs_once shows what each body does
 def test_without_greenlet_each_body_asks_for_itself(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.makepyfile(test_it=STEPS)
     together, expected = verdicts(project, AHEAD, "--recsys-cache=together")
@@ -360,7 +405,7 @@ def test_parked(recsys):
 
 def test_interrupted(recsys):
     raise KeyboardInterrupt
-"""
+""",
     )
     result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting",
@@ -373,8 +418,12 @@ def test_interrupted(recsys):
     assert (project.path / "closed.log").read_text() == "GreenletExit"
 
 
-def test_each_body_has_the_limit_of_time_of_its_own_test(project: pytest.Pytester) -> None:
-    """Those ahead of the first test do not use up its limit, and one that waits for something else ends."""
+def test_each_body_has_the_limit_of_time_of_its_own_test(
+    project: pytest.Pytester,
+) -> None:
+    """Those ahead of the first test do not use up its limit, and
+    one that waits for something else ends.
+    """
     project.makepyfile(
         test_it="import time\n"
         + STEPS.replace("0.07", "0.3")
@@ -391,9 +440,11 @@ def test_half_a_second_for_each(recsys):
     for by in (2, 3, 4):
         assert same_ranking(recsys.run(), recsys.run(scale_ratings(by)), margin=0.3)
         time.sleep(0.5)
-"""
+""",
     )
-    project.makeconftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n")
+    project.makeconftest(
+        "def pytest_collection_modifyitems(items):\n    items.reverse()\n",
+    )
     result = project.runpytest_subprocess(
         "--recsys-model=models.py:Lasting", "--recsys-users=30", "-k", "not chain", "-p", "no:cacheprovider", AHEAD,
         f"--recsys-cache={project.path / 'cache'}",
@@ -402,10 +453,19 @@ def test_half_a_second_for_each(recsys):
     result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
 
 
-def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(project: pytest.Pytester) -> None:
+def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(test_it=STEPS)
     room = 20 * 2 * 4 - 1  # the source and three follow-ups, and one call is missing
-    asked = batches(project, "Lasting", AHEAD, f"--recsys-max-calls={room}", "-k", "test_it")
+    asked = batches(
+        project,
+        "Lasting",
+        AHEAD,
+        f"--recsys-max-calls={room}",
+        "-k",
+        "test_it",
+    )
     assert asked[0] == 20 * 2 * 3
     assert sum(asked) <= room
 
@@ -452,7 +512,10 @@ class TestMarked:
     ids=["marks", "module", "ini key", "ini key and module"],
 )
 def test_bodies_run_ahead_where_a_mark_or_the_ini_key_says_so(
-    project: pytest.Pytester, more: str, arguments: tuple[str, ...], expected: str
+    project: pytest.Pytester,
+    more: str,
+    arguments: tuple[str, ...],
+    expected: str,
 ) -> None:
     project.makepyfile(test_it=MARKED.replace("def begins", f"{more}\n\ndef begins"))
     batches(project, "Lasting", *arguments)
@@ -501,7 +564,7 @@ def test_a_thread_in_its_turn(recsys):
 
 def test_a_loop_in_its_turn(recsys):
     asyncio.run(in_a_loop(recsys))
-"""
+""",
     )
     result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting",
@@ -510,5 +573,7 @@ def test_a_loop_in_its_turn(recsys):
     )
     result.assert_outcomes(passed=2, failed=2)
     for where in ("the thread 'asking_0'", "an event loop of its own"):
-        result.stdout.fnmatch_lines([f"*RecsysError: a test that runs ahead asks in {where}*"])
+        result.stdout.fnmatch_lines(
+            [f"*RecsysError: a test that runs ahead asks in {where}*"],
+        )
     result.stdout.fnmatch_lines(["*mark this test with @pytest.mark.recsys_once*"])

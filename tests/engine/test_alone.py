@@ -98,7 +98,9 @@ TWO = ("--recsys-model=models.py:Changing", "--recsys-model=models.py:Other")
 @pytest.mark.parametrize("order", ["forward", "backward"])
 def test_no_test_sees_what_another_changes(seeing: pytest.Pytester, order: str) -> None:
     if order == "backward":  # a test whose fixture patches comes first
-        seeing.makeconftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n")
+        seeing.makeconftest(
+            "def pytest_collection_modifyitems(items):\n    items.reverse()\n",
+        )
     run_on(seeing, *TWO).assert_outcomes(passed=6, xfailed=6)
 
 
@@ -106,13 +108,18 @@ def test_answers_of_a_changed_state_are_kept_for_their_own_test_alone(
     seeing: pytest.Pytester,
 ) -> None:
     run_on(seeing, TWO[0])
-    own = SEEING[: SEEING.index("@pytest.fixture")].replace("@pytest.mark.xfail(strict=True)", "")
+    own = SEEING[: SEEING.index("@pytest.fixture")].replace(
+        "@pytest.mark.xfail(strict=True)",
+        "",
+    )
     seeing.makepyfile(test_it=own.replace('"broken"', '"live"'))
     result = run_on(seeing, TWO[0], "--recsys-mode=replay")
     result.assert_outcomes(passed=3, failed=2)
 
 
-def test_a_transformation_that_leaves_its_test_leaves_no_other(pytester: pytest.Pytester) -> None:
+def test_a_transformation_that_leaves_its_test_leaves_no_other(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(
         models=CHANGING,
         state=STATE,
@@ -156,7 +163,9 @@ def test_second(source, followup):
     )
     result = run_on(pytester, TWO[0])
     result.assert_outcomes(passed=1, skipped=1, failed=1)
-    result.stdout.fnmatch_lines(["*_ test_second*", "*Captured stdout call*", "said by the second"])
+    result.stdout.fnmatch_lines(
+        ["*_ test_second*", "*Captured stdout call*", "said by the second"],
+    )
 
 
 CARELESS = """
@@ -302,7 +311,14 @@ def test_returns(recsys):
 """
 
 
-def test_what_bodies_keep_is_as_if_each_had_run_alone(pytester: pytest.Pytester) -> None:
+def test_what_bodies_keep_is_as_if_each_had_run_alone(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(models=CHANGING, state=STATE, test_it=CARELESS)
-    result = run_on(pytester, TWO[0], "-W", "error::pytest.PytestUnhandledThreadExceptionWarning")
+    result = run_on(
+        pytester,
+        TWO[0],
+        "-W",
+        "error::pytest.PytestUnhandledThreadExceptionWarning",
+    )
     result.assert_outcomes(passed=24, skipped=1)

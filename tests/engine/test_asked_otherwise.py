@@ -1,4 +1,6 @@
-"""Questions asked alone, after others and by another process: what is sent, and what is told of it."""
+"""Questions asked alone, after others and by another
+process: what is sent, and what is told of it.
+"""
 
 import json
 from pathlib import Path
@@ -123,7 +125,11 @@ def run(project: pytest.Pytester, *options: str) -> dict[str, dict[str, Any]]:
     """The rows of a run, by relation."""
     path = project.path / "record.json"
     project.runpytest_inprocess(
-        f"--recsys-json={path}", "--recsys-cache=cache", "-p", "no:cacheprovider", *options
+        f"--recsys-json={path}",
+        "--recsys-cache=cache",
+        "-p",
+        "no:cacheprovider",
+        *options,
     )
     return {row["relation"]: row for row in record_of(path)["results"]}
 
@@ -143,7 +149,11 @@ def test_each_is_asked_as_it_says_and_kept_so(project: pytest.Pytester) -> None:
     together = [batch for batch in batches if len(batch) > 1]
     # The last is asked at the end, to see whether answers changed.
     assert [len(batch) for batch in together] == [4, 4, 4]
-    assert [{each[0] == here for each in batch} for batch in together] == [{True}, {False}, {True}]
+    assert [{each[0] == here for each in batch} for batch in together] == [
+        {True},
+        {False},
+        {True},
+    ]
     users = {user for _, user, _ in together[0]}
     alone = [batch[0] for batch in batches if len(batch) == 1]
     assert {user for _, user, _ in alone[:4]} == users
@@ -152,9 +162,17 @@ def test_each_is_asked_as_it_says_and_kept_so(project: pytest.Pytester) -> None:
     assert {user for _, user, k in alone[4:] if k == 10} == users
     assert not users & {user for _, user, k in alone[4:] if k == 1}
     # Nothing is asked a second time.
-    again = run(project, "test_asking.py", "--recsys-model=models.py:Shop", "--recsys-mode=replay")
+    again = run(
+        project,
+        "test_asking.py",
+        "--recsys-model=models.py:Shop",
+        "--recsys-mode=replay",
+    )
     assert asked(project) == batches
-    assert {name: row["status"] for name, row in again.items()} == dict.fromkeys(rows, "holds")
+    assert {name: row["status"] for name, row in again.items()} == dict.fromkeys(
+        rows,
+        "holds",
+    )
 
 
 def test_what_no_other_process_has_is_not_asked_there(project: pytest.Pytester) -> None:
@@ -165,27 +183,39 @@ def test_what_no_other_process_has_is_not_asked_there(project: pytest.Pytester) 
 
 
 def test_a_process_that_cannot_answer_says_why(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
-    row = run(project, "test_asking.py", "--recsys-model=models.py:Fails")["ask_elsewhere"]
+    row = run(project, "test_asking.py", "--recsys-model=models.py:Fails")[
+        "ask_elsewhere"
+    ]
     assert row["status"] == "error"
-    assert "the process that was to answer ended with 1 and no answers, and said: " in row["reason"]
+    assert (
+        "the process that was to answer ended with 1 and no answers, and said: "
+        in row["reason"]
+    )
     assert "no room for two" in row["reason"]
 
 
-def test_who_is_seen_not_to_be_deterministic_is_told_so_once(project: pytest.Pytester) -> None:
+def test_who_is_seen_not_to_be_deterministic_is_told_so_once(
+    project: pytest.Pytester,
+) -> None:
     rows = run(project, "test_relations.py", "--recsys-model=models.py:Wavers")
     first, *others = [row["status"] for row in rows.values()]
     assert first == "inconclusive"
     assert others == ["holds", "holds"]
     told = [
-        row["reason"] for row in rows.values() if "declares itself deterministic" in row["reason"]
+        row["reason"]
+        for row in rows.values()
+        if "declares itself deterministic" in row["reason"]
     ]
     assert len(told) == 1
 
 
-def test_a_difference_is_asked_again_of_more_users_than_before(project: pytest.Pytester) -> None:
+def test_a_difference_is_asked_again_of_more_users_than_before(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(
         test_more="""
         from pytest_recsys_mt.relations import ask_alone
@@ -194,7 +224,7 @@ def test_a_difference_is_asked_again_of_more_users_than_before(project: pytest.P
             source, alone = recsys.run(), recsys.run(ask_alone)
             assert len(source.pair(alone, 4).source) == 4
             assert len(source.pair_anew(alone, 8).source) == 8
-        """
+        """,
     )
     result = project.runpytest_inprocess(
         "test_more.py", "--recsys-model=models.py:Shop", "--recsys-users=10", "-p", "no:cacheprovider",
@@ -211,10 +241,14 @@ def test_what_a_batch_changes_is_told_from_what_never_stands_still(
         name: run(project, "test_repeated.py", f"--recsys-model=models.py:{name}")
         for name in ("Swaps", "Counts")
     }
-    reasons = {name: row["same_seed_same_answer"]["reason"] for name, row in rows.items()}
+    reasons = {
+        name: row["same_seed_same_answer"]["reason"] for name, row in rows.items()
+    }
     assert (
         "asked again one by one, none of them did: the other requests of a batch"
         in reasons["Swaps"]
     )
     assert "of them also when asked again one by one" in reasons["Counts"]
-    assert {row["same_seed_same_answer"]["status"] for row in rows.values()} == {"violated"}
+    assert {row["same_seed_same_answer"]["status"] for row in rows.values()} == {
+        "violated",
+    }

@@ -60,7 +60,11 @@ def cache(folder: Path) -> Iterator[AnswerCache]:
 def rows(folder: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(folder / "answers" / "cache.db", isolation_level=None)
     connection.create_function("packed", 1, lambda text: zlib.compress(text.encode()))
-    connection.create_function("unpacked", 1, lambda value: zlib.decompress(value).decode())
+    connection.create_function(
+        "unpacked",
+        1,
+        lambda value: zlib.decompress(value).decode(),
+    )
     return connection
 
 
@@ -78,7 +82,9 @@ def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
 
 @pytest.mark.parametrize("empties", ["", "another run"])
 def test_a_refusal_is_an_answer_that_is_found_again(folder: Path, empties: str) -> None:
-    """A recommender that cannot serve a request said so: neither a damaged row nor an empty answer."""
+    """A recommender that cannot serve a request said so:
+    neither a damaged row nor an empty answer.
+    """
     refusal = {"not_applicable": "it knows five stars only", "run": "this run"}
     cache = AnswerCache(folder, empties=empties)
     cache.put(KEY, CALL, refusal)
@@ -163,7 +169,11 @@ TAMPERINGS_BEFORE = {
     ids=[*TAMPERINGS, *(f"earlier: {name}" for name in TAMPERINGS_BEFORE)],
 )
 def test_a_tampered_row_is_missing_and_never_executed(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool, statement: str
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    earlier: bool,
+    statement: str,
 ) -> None:
     monkeypatch.setattr(database, "LONGEST", 300)
     mark = tmp_path / "executed"
@@ -194,28 +204,41 @@ def test_a_tampered_row_is_missing_and_never_executed(
     assert cache.get(KEY) == ANSWER
     cache.close()
     assert not mark.exists()
-    assert (tmp_path / "bomb.val").exists(), "a file that a row names is not ours to remove"
+    assert (tmp_path / "bomb.val").exists(), (
+        "a file that a row names is not ours to remove"
+    )
 
 
 def test_every_part_of_diskcache_that_unpickles_is_replaced() -> None:
     """A new release of diskcache that unpickles elsewhere fails here."""
 
     def pickling(place: type) -> set[str]:
-        codes = {name: getattr(value, "__code__", None) for name, value in vars(place).items()}
-        return {name for name, code in codes.items() if code and "pickle" in code.co_names}
+        codes = {
+            name: getattr(value, "__code__", None)
+            for name, value in vars(place).items()
+        }
+        return {
+            name for name, code in codes.items() if code and "pickle" in code.co_names
+        }
 
     assert pickling(diskcache.Disk) == {"put", "get", "store", "fetch"}
     assert pickling(diskcache.Disk) <= set(vars(JSONTextDisk))
     assert not pickling(diskcache.Cache)
 
 
-def test_planted_settings_of_the_database_are_never_executed(folder: Path, tmp_path: Path) -> None:
+def test_planted_settings_of_the_database_are_never_executed(
+    folder: Path,
+    tmp_path: Path,
+) -> None:
     mark = tmp_path / "executed"
     AnswerCache(folder).close()
     with rows(folder) as connection:
         connection.executemany(
             "REPLACE INTO Settings VALUES (?, ?)",
-            [(name, pickle.dumps(Bomb(mark))) for name in ("disk_pickle_protocol", "extra")],
+            [
+                (name, pickle.dumps(Bomb(mark)))
+                for name in ("disk_pickle_protocol", "extra")
+            ],
         )
     connection.close()
     cache = AnswerCache(folder)
@@ -230,7 +253,10 @@ def test_a_pickled_key_is_never_executed(folder: Path, tmp_path: Path) -> None:
     cache = AnswerCache(folder)
     cache.put(KEY, CALL, ANSWER)
     with rows(folder) as connection:
-        connection.execute("UPDATE Cache SET key = ?, raw = 0", (pickle.dumps(Bomb(mark)),))
+        connection.execute(
+            "UPDATE Cache SET key = ?, raw = 0",
+            (pickle.dumps(Bomb(mark)),),
+        )
     connection.close()
     assert cache.get(KEY) is None
     with pytest.raises(Exception, match="not text"):
@@ -242,7 +268,9 @@ def test_a_pickled_key_is_never_executed(folder: Path, tmp_path: Path) -> None:
 def test_a_key_that_is_no_text_is_missing(cache: AnswerCache, folder: Path) -> None:
     cache.put(KEY, CALL, ANSWER)
     with rows(folder) as connection:
-        connection.execute("UPDATE Cache SET key = CAST(x'FF' || CAST(key AS BLOB) AS TEXT)")
+        connection.execute(
+            "UPDATE Cache SET key = CAST(x'FF' || CAST(key AS BLOB) AS TEXT)",
+        )
     connection.close()
     assert cache.get(KEY) is None
     assert [kept for _, kept in cache.rows()] == [None]
@@ -270,7 +298,10 @@ def use(folder: Path) -> None:
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("to", ["a file", "nothing"])
 def test_a_link_in_the_place_of_a_file_is_refused(
-    folder: Path, tmp_path: Path, name: str, to: str
+    folder: Path,
+    tmp_path: Path,
+    name: str,
+    to: str,
 ) -> None:
     use(folder)
     place, elsewhere = folder / name, tmp_path / "elsewhere"
@@ -279,13 +310,17 @@ def test_a_link_in_the_place_of_a_file_is_refused(
     if to == "a file":
         elsewhere.write_text("precious")
     place.symlink_to(elsewhere)
-    with pytest.raises(CacheError, match=f"{name}' is a link, .*remove it, .*or .*--recsys-cache"):
+    with pytest.raises(
+        CacheError,
+        match=f"{name}' is a link, .*remove it, .*or .*--recsys-cache",
+    ):
         use(folder)
     assert not elsewhere.exists() or elsewhere.read_text() == "precious"
 
 
 @pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away"
+    sys.platform == "win32" or os.geteuid() != 0,
+    reason="only root gives files away",
 )
 @pytest.mark.parametrize("name", ["", *OURS])
 def test_what_belongs_to_somebody_else_is_refused(folder: Path, name: str) -> None:
@@ -293,20 +328,31 @@ def test_what_belongs_to_somebody_else_is_refused(folder: Path, name: str) -> No
     place = folder / name
     place.touch()
     os.chown(place, 4711, -1)
-    with pytest.raises(CacheError, match=r"belongs to user 4711, .*chown -R 0 .*--recsys-cache"):
+    with pytest.raises(
+        CacheError,
+        match=r"belongs to user 4711, .*chown -R 0 .*--recsys-cache",
+    ):
         use(folder)
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_rows_of_earlier_versions_are_read_beside_new_ones(folder: Path, write: bool) -> None:
-    cache, calls = AnswerCache(folder), [{**CALL, "replicate": number} for number in range(4)]
+def test_rows_of_earlier_versions_are_read_beside_new_ones(
+    folder: Path,
+    write: bool,
+) -> None:
+    cache, calls = (
+        AnswerCache(folder),
+        [{**CALL, "replicate": number} for number in range(4)],
+    )
     for number, call in enumerate(calls):
         cache.put(key_of(call), call, {**ANSWER, "usage": [number, 1]})
         if number == 1:
             as_earlier_versions_wrote_it(folder)
     cache.close()
     with rows(folder) as connection:
-        kinds = connection.execute("SELECT typeof(value) FROM Cache ORDER BY rowid").fetchall()
+        kinds = connection.execute(
+            "SELECT typeof(value) FROM Cache ORDER BY rowid",
+        ).fetchall()
     connection.close()
     assert kinds == [("text",), ("text",), ("blob",), ("blob",)]
     cache = AnswerCache(folder, write=write)
@@ -329,10 +375,16 @@ def test_many_answers_are_found_at_once(cache: AnswerCache) -> None:
 
 
 def test_a_compressed_row_takes_less_room(cache: AnswerCache, folder: Path) -> None:
-    call = {"messages": [["user", ", ".join(f"Film {n} ({1950 + n}) 4/5" for n in range(60))]]}
+    call = {
+        "messages": [
+            ["user", ", ".join(f"Film {n} ({1950 + n}) 4/5" for n in range(60))],
+        ],
+    }
     cache.put(key_of(call), call, ANSWER)
     with rows(folder) as connection:
-        ((size, text),) = connection.execute("SELECT length(value), unpacked(value) FROM Cache")
+        ((size, text),) = connection.execute(
+            "SELECT length(value), unpacked(value) FROM Cache",
+        )
     connection.close()
     assert text == canonical(row_of(call, ANSWER))
     assert size < len(text) / 2
@@ -348,14 +400,23 @@ PLAIN = st.recursive(
 
 @given(
     call=st.dictionaries(st.text() | st.just("call"), PLAIN, max_size=4),
-    answer=st.dictionaries(st.sampled_from(["text", "usage", "call", "run"]), PLAIN, max_size=3),
+    answer=st.dictionaries(
+        st.sampled_from(["text", "usage", "call", "run"]),
+        PLAIN,
+        max_size=3,
+    ),
     text=st.text(),
     cut=st.tuples(st.integers(0, 400), st.integers(0, 3), st.text(max_size=3)),
 )
 def test_a_row_checked_as_text_is_one_that_is_sound(
-    call: dict[str, object], answer: dict[str, object], text: str, cut: tuple[int, int, str]
+    call: dict[str, object],
+    answer: dict[str, object],
+    text: str,
+    cut: tuple[int, int, str],
 ) -> None:
-    """Rows as they are written, and damaged ones: against the check that reads all of a row."""
+    """Rows as they are written, and damaged ones: against
+    the check that reads all of a row.
+    """
     place, length, put = cut
     whole, key = canonical(row_of(call, {"text": text, **answer})), key_of(call)
     for row in (whole, whole[:place] + put + whole[place + length :]):
@@ -402,20 +463,29 @@ def test_what_was_put_together_is_there_together(folder: Path) -> None:
 
 
 def test_a_disk_that_fills_up_within_a_batch_keeps_what_it_can(
-    cache: AnswerCache, folder: Path
+    cache: AnswerCache,
+    folder: Path,
 ) -> None:
     with rows(folder) as connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON Cache WHEN (SELECT COUNT(*) FROM Cache) > 1 BEGIN "
-            "SELECT RAISE(ABORT, 'database or disk is full'); END"
+            "SELECT RAISE(ABORT, 'database or disk is full'); END",
         )
     connection.close()
     asked = subject(Echo(), "echo", "person")
     assert isinstance(asked, TextSubject)
     calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
-    with pytest.warns(UserWarning, match="2 answers of echo are kept for this run only"):
+    with pytest.warns(
+        UserWarning,
+        match="2 answers of echo are kept for this run only",
+    ):
         Executor(cache, "auto", "run").execute(asked, calls)
-    assert [cache.get(call.key) is not None for call in calls] == [True, True, False, False]
+    assert [cache.get(call.key) is not None for call in calls] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 class Slowly(Echo):
@@ -433,14 +503,18 @@ class Slowly(Echo):
         return super().complete(prompts)
 
 
-def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder: Path) -> None:
+def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(
+    folder: Path,
+) -> None:
     model = Slowly()
 
     def ask(done: list[str], progress: Progress) -> None:
         cache = AnswerCache(folder)
         asked = subject(model, "slowly", "person")
         assert isinstance(asked, TextSubject)
-        calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
+        calls = [
+            asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)
+        ]
         executor = Executor(cache, "auto", "run", progress=progress)
         done += [str(each.get("text")) for each in executor.execute(asked, calls)]
         cache.close()
@@ -448,7 +522,8 @@ def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder:
     progresses = [Progress(), Progress()]
     answers: list[list[str]] = [[], []]
     first, second = (
-        threading.Thread(target=ask, args=each) for each in zip(answers, progresses, strict=True)
+        threading.Thread(target=ask, args=each)
+        for each in zip(answers, progresses, strict=True)
     )
     first.start()
     assert model.begun.wait(10)
@@ -465,7 +540,8 @@ def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder:
 
 
 def test_a_worker_whose_run_was_killed_sends_nothing_more(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
     model, cache = Slowly(), AnswerCache(folder)
@@ -481,13 +557,18 @@ def test_a_worker_whose_run_was_killed_sends_nothing_more(
 
 
 def test_a_database_that_stays_locked_ends_the_writing(folder: Path) -> None:
-    """diskcache would try again without end, also where the files of the database were closed."""
+    """diskcache would try again without end, also where the
+    files of the database were closed.
+    """
     cache = AnswerCache(folder)
     assert cache._rows is not None
     cache._rows._con.execute("PRAGMA busy_timeout = 50")
     with rows(folder) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        held = pytest.raises(CacheError, match=r"cannot be written: another process holds it")
+        held = pytest.raises(
+            CacheError,
+            match=r"cannot be written: another process holds it",
+        )
         with held:
             cache.put(KEY, CALL, ANSWER)
         with held, cache.together():
@@ -503,7 +584,7 @@ def test_a_read_only_database_says_what_to_do(folder: Path) -> None:
     with rows(folder) as connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON Cache BEGIN "
-            "SELECT RAISE(ABORT, 'database or disk is full'); END"
+            "SELECT RAISE(ABORT, 'database or disk is full'); END",
         )
     connection.close()
     with pytest.raises(CacheError, match=r"cannot be written.*full.*--recsys-cache"):

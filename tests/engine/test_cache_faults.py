@@ -18,8 +18,12 @@ from pytest_recsys_mt.calls.cache_files import write_answers
 from pytest_recsys_mt.calls.call import key_of
 from pytest_recsys_mt.safety.errors import CacheError
 
-CALLS = [{"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)]
-ANSWERS = {key_of(call): {"text": f"{number}. Alien"} for number, call in enumerate(CALLS)}
+CALLS = [
+    {"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)
+]
+ANSWERS = {
+    key_of(call): {"text": f"{number}. Alien"} for number, call in enumerate(CALLS)
+}
 
 
 def fill(folder: Path) -> Path:
@@ -59,7 +63,12 @@ def test_a_damaged_database_gives_no_wrong_answer(tmp_path: Path) -> None:
         damaged = bytearray(whole)
         for start in rng.integers(0, len(whole), size=rng.integers(1, 9)):
             length = len(damaged[start : start + int(rng.choice([1, 1, 600]))])
-            damaged[start : start + length] = rng.integers(32, 127, length, "uint8").tobytes()
+            damaged[start : start + length] = rng.integers(
+                32,
+                127,
+                length,
+                "uint8",
+            ).tobytes()
         folder = tmp_path / str(number)
         folder.mkdir(mode=0o700)
         (folder / "answers").mkdir()
@@ -70,7 +79,10 @@ def test_a_damaged_database_gives_no_wrong_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_no_answer_goes_into_a_folder_that_is_gone(tmp_path: Path, replaced: bool) -> None:
+def test_no_answer_goes_into_a_folder_that_is_gone(
+    tmp_path: Path,
+    replaced: bool,
+) -> None:
     fill(tmp_path / "c")
     cache = AnswerCache(tmp_path / "c")
     (tmp_path / "c").rename(tmp_path / "away")
@@ -121,7 +133,9 @@ def run_python(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are of POSIX")
-def test_on_a_full_disk_what_was_kept_stays_and_the_rest_is_an_error(tmp_path: Path) -> None:
+def test_on_a_full_disk_what_was_kept_stays_and_the_rest_is_an_error(
+    tmp_path: Path,
+) -> None:
     output, _ = run_python(LIMITED, tmp_path).communicate()
     number, _, text = output.partition(" ")
     assert 0 < int(number) < len(CALLS)
@@ -168,14 +182,19 @@ def test_a_read_only_folder_is_read_and_not_written(nobody: Path, killed: bool) 
     for write in (False, True):
         cache = AnswerCache(folder, write=write)
         assert all(cache.get(key) == answer for key, answer in ANSWERS.items())
-        assert {kept.key for _, kept in cache.rows() if kept is not None} == set(ANSWERS)
+        assert {kept.key for _, kept in cache.rows() if kept is not None} == set(
+            ANSWERS,
+        )
         with pytest.raises(CacheError, match=r"cannot be written: .*--recsys-cache"):
             cache.put("key", {}, {})
         with pytest.raises(CacheError, match=r"cannot be written: .*--recsys-cache"):
             cache.lock("m").__enter__()
         cache.close()
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    with pytest.raises(CacheError, match=r"cannot be made: Permission denied.*--recsys-cache"):
+    with pytest.raises(
+        CacheError,
+        match=r"cannot be made: Permission denied.*--recsys-cache",
+    ):
         AnswerCache(nobody / "below")
 
 
@@ -203,7 +222,9 @@ def test_what_is_not_there_is_read_as_empty_and_not_made(tmp_path: Path) -> None
     assert not (tmp_path / "none").exists()
 
 
-def test_flipped_bits_are_missing_rows_or_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_flipped_bits_are_missing_rows_or_an_error_that_says_what_to_do(
+    tmp_path: Path,
+) -> None:
     whole = bytearray(fill(tmp_path / "whole").read_bytes())
     asked, answer = CALLS[0], ANSWERS[key_of(CALLS[0])]
     rng = np.random.default_rng(0)
@@ -211,16 +232,24 @@ def test_flipped_bits_are_missing_rows_or_an_error_that_says_what_to_do(tmp_path
     for number in range(200):
         damaged = bytearray(whole)
         # Every other flip hits the pages of the schema and of the settings.
-        for place in rng.integers(0, len(whole) if number % 2 else 16_384, rng.integers(1, 4)):
+        for place in rng.integers(
+            0,
+            len(whole) if number % 2 else 16_384,
+            rng.integers(1, 4),
+        ):
             damaged[place] ^= 1 << int(rng.integers(8))
         (folder / "answers").mkdir(parents=True)
         folder.chmod(0o700)
         (folder / "answers" / "cache.db").write_bytes(damaged)
         try:
             cache = AnswerCache(folder, write=number % 3 == 0)
-            found = [cache.get(key) in (None, answer) for key, answer in ANSWERS.items()]
+            found = [
+                cache.get(key) in (None, answer) for key, answer in ANSWERS.items()
+            ]
             assert all(found), "no wrong answer"
-            held = {kept.key: kept.answer for _, kept in cache.rows() if kept is not None}
+            held = {
+                kept.key: kept.answer for _, kept in cache.rows() if kept is not None
+            }
             assert held.items() <= ANSWERS.items()
             write_answers(cache, tmp_path / "export.jsonl")
             if number % 3 == 0:

@@ -1,4 +1,6 @@
-"""`recsys-mt cache`: answers move between machines unharmed, and nothing damaged is let in."""
+"""`recsys-mt cache`: answers move between machines
+unharmed, and nothing damaged is let in.
+"""
 
 import json
 import re
@@ -23,7 +25,11 @@ HOST = "http://127.0.0.1:1/v1"
 
 def call(number: int, model: str = "tiny", host: str = HOST) -> dict[str, Any]:
     identity = {"provider": "openai", "host": host, "model": model, "sampling": {}}
-    return {"model": identity, "messages": [["user", f"film {number}? \x1b"]], "replicate": 0}
+    return {
+        "model": identity,
+        "messages": [["user", f"film {number}? \x1b"]],
+        "replicate": 0,
+    }
 
 
 def answer(number: int) -> dict[str, Any]:
@@ -53,9 +59,14 @@ def damage(folder: Path, rows: int) -> None:
 
 
 def test_rows_that_are_not_utf8_stop_no_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    folder, whole, file = tmp_path / "cache", tmp_path / "whole.jsonl", tmp_path / "rest.jsonl"
+    folder, whole, file = (
+        tmp_path / "cache",
+        tmp_path / "whole.jsonl",
+        tmp_path / "rest.jsonl",
+    )
     fill(folder)
     assert run("cache", "export", whole, "--cache", folder) == 0
     capsys.readouterr()
@@ -76,7 +87,9 @@ def test_rows_that_are_not_utf8_stop_no_command(
 
 def held(folder: Path) -> dict[str, Answer | None]:
     cache = AnswerCache(folder)
-    found = {kept.key: cache.get(kept.key) for _, kept in cache.rows() if kept is not None}
+    found = {
+        kept.key: cache.get(kept.key) for _, kept in cache.rows() if kept is not None
+    }
     cache.close()
     return found
 
@@ -86,7 +99,11 @@ def run(*arguments: object) -> int:
 
 
 def test_answers_travel_whole_and_without_their_run(tmp_path: Path) -> None:
-    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "a" / "answers.jsonl"
+    here, there, file = (
+        tmp_path / "here",
+        tmp_path / "there",
+        tmp_path / "a" / "answers.jsonl",
+    )
     keys = fill(here)
     assert run("cache", "export", file, "--cache", here) == 0
     lines = [json.loads(line) for line in file.read_text(encoding="ascii").splitlines()]
@@ -102,7 +119,9 @@ def test_answers_travel_whole_and_without_their_run(tmp_path: Path) -> None:
     assert (here / "answers" / "cache.db").read_bytes() == before
     again = tmp_path / "again.jsonl"
     run("cache", "export", again, "--cache", there)
-    assert again.read_bytes() == file.read_bytes(), "an export of an import is the same file"
+    assert again.read_bytes() == file.read_bytes(), (
+        "an export of an import is the same file"
+    )
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -113,7 +132,10 @@ def damaged(line: str) -> dict[str, tuple[str, str]]:
         "answer": (other, "checksum is not that of its answer"),
         "call": (line.replace("film", "book"), "key is not the hash of its call"),
         "key": (line.replace(row["key"], "0" * 64), "key is not the hash of its call"),
-        "schema": (line.replace("recsys-mt-answer/1", "recsys-mt-answer/9"), "schema is"),
+        "schema": (
+            line.replace("recsys-mt-answer/1", "recsys-mt-answer/9"),
+            "schema is",
+        ),
         "conflict": ("<<<<<<< HEAD", "not a JSON object"),
         "list": ("[1]", "not a JSON object"),
         "deep": ("[" * 100_000, "not a JSON object"),
@@ -122,10 +144,13 @@ def damaged(line: str) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["answer", "call", "key", "schema", "conflict", "list", "deep", "truncated"]
+    "kind",
+    ["answer", "call", "key", "schema", "conflict", "list", "deep", "truncated"],
 )
 def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
 ) -> None:
     file = tmp_path / "answers.jsonl"
     keys = fill(tmp_path / "here")
@@ -153,7 +178,9 @@ def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
     ids=lambda wrong: str(wrong)[:40],
 )  # fmt: skip
 def test_what_is_no_answer_is_refused_though_its_checksum_fits(
-    tmp_path: Path, wrong: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    wrong: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from pytest_recsys_mt.calls.cached_rows import row_of
 
@@ -184,19 +211,24 @@ def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 5000])
 def test_what_json_does_not_know_as_a_number_is_refused_by_its_line(
-    tmp_path: Path, number: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    number: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from pytest_recsys_mt.calls.cached_rows import row_of
 
     file = tmp_path / "answers.jsonl"
-    row = json.dumps({"key": key_of(call(1)), **row_of(call(1), {"text": "a", "usage": [77, 3]})})
+    row = json.dumps(
+        {"key": key_of(call(1)), **row_of(call(1), {"text": "a", "usage": [77, 3]})},
+    )
     file.write_text(row.replace("77", number))
     assert run("cache", "import", file, "--cache", tmp_path / "cache") == 1
     assert f"{file}:1: it is not a JSON object" in capsys.readouterr().err
 
 
 def test_an_answer_that_is_there_stays_unless_it_is_to_be_replaced(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "answers.jsonl"
     fill(tmp_path / "here")
@@ -206,13 +238,19 @@ def test_an_answer_that_is_there_stays_unless_it_is_to_be_replaced(
     changed.put(key, call(2), {"text": "another"})
     changed.close()
     assert run("cache", "import", file, "--cache", tmp_path / "here") == 0
-    assert "0 answers added, 4 were there, 1 differed and were left" in capsys.readouterr().out
+    assert (
+        "0 answers added, 4 were there, 1 differed and were left"
+        in capsys.readouterr().out
+    )
     assert held(tmp_path / "here")[key] == {"text": "another"}
     run("cache", "import", file, "--cache", tmp_path / "here", "--replace")
     assert held(tmp_path / "here")[key] == {"text": "2. Amélie \ud800", "usage": [7, 3]}
 
 
-def test_stats_count_by_model_and_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats_count_by_model_and_host(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     fill(tmp_path)
     fill(tmp_path, range(2), model="big\x1b[31m", host="https://api.example.com/v1")
     assert run("cache", "stats", "--cache", tmp_path) == 0
@@ -225,13 +263,20 @@ def test_stats_count_by_model_and_host(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_tampered_row_is_counted_pruned_and_never_exported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     cache, file = tmp_path / "cache", tmp_path / "answers.jsonl"
     keys = fill(cache)
     with sqlite3.connect(cache / "answers" / "cache.db") as connection:
-        connection.execute("UPDATE Cache SET mode = 4, value = x'80' WHERE key = ?", (keys[0],))
-        connection.execute("UPDATE Cache SET key = x'80', raw = 0 WHERE key = ?", (keys[1],))
+        connection.execute(
+            "UPDATE Cache SET mode = 4, value = x'80' WHERE key = ?",
+            (keys[0],),
+        )
+        connection.execute(
+            "UPDATE Cache SET key = x'80', raw = 0 WHERE key = ?",
+            (keys[1],),
+        )
         connection.execute("UPDATE Cache SET value = 'no' WHERE key = ?", (keys[2],))
     connection.close()
     run("cache", "stats", "--cache", cache)
@@ -261,12 +306,18 @@ def test_prune_removes_what_fits_all_that_is_said(tmp_path: Path) -> None:
 
 
 def test_prune_by_a_damaged_file_removes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     keys = fill(tmp_path / "cache")
     (tmp_path / "answers.jsonl").write_text("{}")
     code = run(
-        "cache", "prune", "--not-in", tmp_path / "answers.jsonl", "--cache", tmp_path / "cache"
+        "cache",
+        "prune",
+        "--not-in",
+        tmp_path / "answers.jsonl",
+        "--cache",
+        tmp_path / "cache",
     )
     assert code == 2
     assert "answers.jsonl:1: its schema is None" in capsys.readouterr().err
@@ -278,9 +329,14 @@ def test_prune_wants_to_know_what(tmp_path: Path) -> None:
         run("cache", "prune", "--cache", tmp_path)
 
 
-@pytest.mark.parametrize("command", [("export", "f"), ("stats",), ("prune", "--refused")])
+@pytest.mark.parametrize(
+    "command",
+    [("export", "f"), ("stats",), ("prune", "--refused")],
+)
 def test_where_there_is_no_cache_none_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
 ) -> None:
     assert run("cache", *command, "--cache", tmp_path / "no") == 2
     assert "--recsys-cache" in capsys.readouterr().err
@@ -288,19 +344,26 @@ def test_where_there_is_no_cache_none_is_made(
 
 
 def test_a_file_that_cannot_be_read_or_written_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     fill(tmp_path / "cache")
     assert run("cache", "import", tmp_path / "none", "--cache", tmp_path / "cache") == 2
     assert "No such file" in capsys.readouterr().err
-    assert run("cache", "export", tmp_path / "cache", "--cache", tmp_path / "cache") == 2
+    assert (
+        run("cache", "export", tmp_path / "cache", "--cache", tmp_path / "cache") == 2
+    )
     assert "cannot be written" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["cache"], "nothing is left behind"
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"], (
+        "nothing is left behind"
+    )
 
 
 @pytest.mark.parametrize("sections", [arguments.SECTIONS, {"a project:": ("init",)}])
 def test_the_help_lists_every_command_once(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sections: Sections
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    sections: Sections,
 ) -> None:
     """A command that no section names, as one that was just added, is listed too."""
     monkeypatch.setattr(arguments, "SECTIONS", sections)
@@ -320,5 +383,10 @@ def test_help_costs_no_heavy_import() -> None:
         "except SystemExit: pass\n"
         "print({'numpy', 'pandas', 'openai', 'diskcache'} & sys.modules.keys())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.endswith("set()\n")

@@ -14,7 +14,12 @@ from benchmarks.promises import recsys_of
 from pytest_recsys_mt import Recommendation, Request
 from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.oracles import different_ranking, monotone, never_differs, same_ranking
+from pytest_recsys_mt.oracles import (
+    different_ranking,
+    monotone,
+    never_differs,
+    same_ranking,
+)
 from pytest_recsys_mt.recommenders.registry import resolve
 from pytest_recsys_mt.relations import (
     Transformation,
@@ -52,12 +57,20 @@ def test_each_part_of_a_request_has_a_control() -> None:
     ],
     ids=lambda each: getattr(each, "name", str(each)),
 )
-def test_the_part_follows_from_what_changes(relation: Transformation, aspect: str | None) -> None:
+def test_the_part_follows_from_what_changes(
+    relation: Transformation,
+    aspect: str | None,
+) -> None:
     assert relation.aspect == aspect
 
 
 def test_a_relation_may_say_its_part_and_a_wrong_one_is_named() -> None:
-    own = Transformation("own", lambda r, *_: r, changes=frozenset({"history"}), aspect="ratings")
+    own = Transformation(
+        "own",
+        lambda r, *_: r,
+        changes=frozenset({"history"}),
+        aspect="ratings",
+    )
     assert own.aspect == "ratings"
     with pytest.raises(RelationError, match="aspect"):
         Transformation("own", lambda r, *_: r, aspect="rating")  # type: ignore[arg-type]
@@ -70,11 +83,19 @@ def test_so_many_users_exclude_a_larger_share(alpha: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"]
+    "name",
+    ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"],
 )
-def test_what_a_built_in_recommender_declares_is_true(name: str, tmp_path: Path) -> None:
+def test_what_a_built_in_recommender_declares_is_true(
+    name: str,
+    tmp_path: Path,
+) -> None:
     weighs = name not in ("random", "mostpop")
-    specs = [f"{name}?weights={kind}" for kind in ("ratings", "binary")] if weighs else [name]
+    specs = (
+        [f"{name}?weights={kind}" for kind in ("ratings", "binary")]
+        if weighs
+        else [name]
+    )
     for spec in specs:
         made = resolve(spec)
         declared = made.ignores  # type: ignore[union-attr]
@@ -88,7 +109,9 @@ def test_what_a_built_in_recommender_declares_is_true(name: str, tmp_path: Path)
 
 @dataclass
 class Reader:
-    """Reads the items of a history, and their ratings for a share of the users; with noise, or without."""
+    """Reads the items of a history, and their ratings for a
+    share of the users; with noise, or without.
+    """
 
     share: float = 0.0
     heat: float = 0.0
@@ -112,7 +135,9 @@ class Reader:
         noise = Random(f"{request.replicate} {request.user} {request.scale} {history}")
         items = sorted(item.id for item in request.candidates or ())
         scores = {item: taste.gauss() + self.heat * noise.gauss() for item in items}
-        return tuple(sorted(scores, key=lambda item: (-scores[item], item))[: request.k])
+        return tuple(
+            sorted(scores, key=lambda item: (-scores[item], item))[: request.k],
+        )
 
 
 def asking(reader: object, folder: Path, users: int = 120) -> Recsys:
@@ -123,17 +148,28 @@ def test_a_verdict_says_what_is_not_read(tmp_path: Path) -> None:
     recsys = asking(Reader(), tmp_path)
     source = recsys.run()
     assert same_ranking(source, recsys.run(scale_ratings(2))).vacuous == "ratings"
-    assert same_ranking(source, recsys.run(scale_ratings(2), scale_ratings(3))).vacuous == "ratings"
-    assert never_differs(source, recsys.run(scale_ratings(2)), users=5).vacuous == "ratings"
+    assert (
+        same_ranking(source, recsys.run(scale_ratings(2), scale_ratings(3))).vacuous
+        == "ratings"
+    )
+    assert (
+        never_differs(source, recsys.run(scale_ratings(2)), users=5).vacuous
+        == "ratings"
+    )
     assert same_ranking(source, recsys.run(reorder_history)).vacuous == ""
-    assert same_ranking(source, recsys.run(scale_ratings(2), shuffle_candidates)).vacuous == ""
+    assert (
+        same_ranking(source, recsys.run(scale_ratings(2), shuffle_candidates)).vacuous
+        == ""
+    )
     assert different_ranking(source, recsys.run(swap_history)).vacuous == ""
     assert same_ranking(source, recsys.run(invert_ratings)).vacuous == ""
 
 
 @dataclass
 class Extremes:
-    """Reads only how far each rating is from the middle, so that the opposite ratings change nothing."""
+    """Reads only how far each rating is from the middle, so
+    that the opposite ratings change nothing.
+    """
 
     deterministic: bool = True
 
@@ -142,7 +178,8 @@ class Extremes:
 
     def answer(self, request: Request) -> tuple[str, ...]:
         read = sorted(
-            (r.item.id, round(abs(request.scale.unit(r.value) - 0.5), 6)) for r in request.history
+            (r.item.id, round(abs(request.scale.unit(r.value) - 0.5), 6))
+            for r in request.history
         )
         items = sorted(item.id for item in request.candidates or ())
         return tuple(Random(repr(read)).sample(items, request.k))
@@ -159,7 +196,9 @@ def test_who_reads_opposite_ratings_alike_reads_ratings(tmp_path: Path) -> None:
 def fewer_stars(request: Request, rng: object) -> Request:
     """Half a star less."""
     return request.replace(
-        history=tuple(replace(r, value=max(1.0, r.value - 0.5)) for r in request.history)
+        history=tuple(
+            replace(r, value=max(1.0, r.value - 0.5)) for r in request.history
+        ),
     )
 
 
@@ -183,7 +222,11 @@ def test_what_a_plain_function_changes_is_seen_in_its_requests(tmp_path: Path) -
 
 def test_a_series_is_kept_vacuously_if_all_its_steps_are(tmp_path: Path) -> None:
     recsys = asking(resolve("mostpop"), tmp_path, users=200)
-    sides = [recsys.run(truncate_history(2)), recsys.run(truncate_history(5)), recsys.run()]
+    sides = [
+        recsys.run(truncate_history(2)),
+        recsys.run(truncate_history(5)),
+        recsys.run(),
+    ]
     assert monotone(sides, "auc", margin=0.1).vacuous == "history"
 
 
@@ -199,10 +242,18 @@ def test_one_changed_answer_ends_the_question(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("reader", "reads"),
-    [(Reader(share=0.1), True), (Reader(heat=0.3), False), (Reader(share=1.0, heat=0.3), True)],
+    [
+        (Reader(share=0.1), True),
+        (Reader(heat=0.3), False),
+        (Reader(share=1.0, heat=0.3), True),
+    ],
     ids=["for one user in ten", "not, with noise", "with noise"],
 )
-def test_who_reads_is_never_called_unread(reader: Reader, reads: bool, tmp_path: Path) -> None:
+def test_who_reads_is_never_called_unread(
+    reader: Reader,
+    reads: bool,
+    tmp_path: Path,
+) -> None:
     recsys = asking(reader, tmp_path, users=150)
     assert (unread(recsys.run(), recsys.run(scale_ratings(2))) is None) == reads
 
@@ -220,4 +271,8 @@ def test_what_is_declared_is_not_asked(tmp_path: Path) -> None:
     recsys = asking(reader, tmp_path, users=2)
     found = unread(recsys.run(), recsys.run(scale_ratings(2)))
     assert found is not None
-    assert (found.aspect, dict(found.shown), reader.asked) == ("ratings", {"declared": True}, 0)
+    assert (found.aspect, dict(found.shown), reader.asked) == (
+        "ratings",
+        {"declared": True},
+        0,
+    )

@@ -1,4 +1,6 @@
-"""What a recommender is fitted to, where candidates come from, and whose requests are asked."""
+"""What a recommender is fitted to, where candidates come
+from, and whose requests are asked.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,18 @@ def run_with(tmp_path: Path, **changes: Any) -> Run:
 
 
 def fitted_to(opened: Run, spec: str, fit: Fit = Fit()) -> Any:  # noqa: B008 - frozen
-    return vars(opened.recommenders.subject(opened.recommenders.recommender(spec), spec, fit=fit))[
-        "_recommender"
-    ]
+    return vars(
+        opened.recommenders.subject(
+            opened.recommenders.recommender(spec),
+            spec,
+            fit=fit,
+        ),
+    )["_recommender"]
 
 
-def test_a_relation_draws_if_other_numbers_would_change_a_request(tmp_path: Path) -> None:
+def test_a_relation_draws_if_other_numbers_would_change_a_request(
+    tmp_path: Path,
+) -> None:
     """However it takes them from its generator."""
 
     def shuffled(request: Request, rng: Any) -> Request:
@@ -50,7 +58,9 @@ def test_a_relation_draws_if_other_numbers_would_change_a_request(tmp_path: Path
 
     opened = run_with(tmp_path, design=Design(users=400, candidates=0))
     runner = opened.runner(
-        opened.recommenders.recommender("itemknn"), "itemknn", opened.settings.design
+        opened.recommenders.recommender("itemknn"),
+        "itemknn",
+        opened.settings.design,
     )
     drawn = {
         each.__name__: Side(runner, runner.context(), (each,)).drawn
@@ -76,11 +86,15 @@ def test_every_fit_is_of_a_recommender_of_its_own(tmp_path: Path) -> None:
     request = opened.split.cases(Design(users=2))[0].request
     calls = {
         fit: opened.recommenders.subject(
-            opened.recommenders.recommender("itemknn"), "itemknn", fit=fit
+            opened.recommenders.recommender("itemknn"),
+            "itemknn",
+            fit=fit,
         ).call(request, False)
         for fit in (Fit(), Fit(history=2), Fit(initialisation=1))
     }
-    assert len({call.key for call in calls.values()}) == 3, "answers of fits must not mix"
+    assert len({call.key for call in calls.values()}) == 3, (
+        "answers of fits must not mix"
+    )
 
 
 def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> None:
@@ -88,21 +102,31 @@ def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> Non
     sides = []
     for length in (1, 5):
         design = dataclasses.replace(opened.settings.design, training_history=length)
-        runner = opened.runner(opened.recommenders.recommender("mostpop"), "mostpop", design)
+        runner = opened.runner(
+            opened.recommenders.recommender("mostpop"),
+            "mostpop",
+            design,
+        )
         sides.append(Side(runner, runner.context(lambda verdict: verdict)))
     pairs = sides[0].pair(sides[1], users=10)
     for length, side in zip((1, 5), (pairs.source, pairs.followup), strict=True):
         alone = fitted_to(opened, "mostpop", Fit(history=length))
-        expected = [answer.items for answer in alone.recommend([one.request for one in side])]
+        expected = [
+            answer.items for answer in alone.recommend([one.request for one in side])
+        ]
         assert [one.answers[0].items for one in side] == expected
-    assert [one.answers for one in pairs.source] != [one.answers for one in pairs.followup]
+    assert [one.answers for one in pairs.source] != [
+        one.answers for one in pairs.followup
+    ]
 
 
 def test_initialisations_are_other_seeds(tmp_path: Path) -> None:
     opened = run_with(tmp_path)
     request = opened.split.cases(Design(users=2))[0].request
     answers = [
-        fitted_to(opened, "random", Fit(initialisation=number)).recommend([request])[0].items
+        fitted_to(opened, "random", Fit(initialisation=number))
+        .recommend([request])[0]
+        .items
         for number in (0, 1, 2, 0)
     ]
     assert answers[0] == answers[3]
@@ -113,7 +137,9 @@ def test_nothing_is_fitted_to_no_history(tmp_path: Path) -> None:
     opened = run_with(tmp_path)
     with pytest.raises(NotApplicable, match="nothing to fit"):
         opened.recommenders.subject(
-            opened.recommenders.recommender("itemknn"), "itemknn", fit=Fit(history=0)
+            opened.recommenders.recommender("itemknn"),
+            "itemknn",
+            fit=Fit(history=0),
         )
 
 
@@ -128,7 +154,9 @@ def test_a_request_can_show_no_history() -> None:
     cases = Split(MINI, 0).cases(Design(users=5, history=0))
     assert {case.request.history for case in cases} == {()}
     full = Split(MINI, 0).cases(Design(users=5))
-    assert [case.request.candidates for case in cases] == [case.request.candidates for case in full]
+    assert [case.request.candidates for case in cases] == [
+        case.request.candidates for case in full
+    ]
 
 
 def test_lists_are_dealt_in_turn() -> None:
@@ -173,7 +201,8 @@ def test_the_core_is_what_stays_when_the_rare_are_left_out() -> None:
 
 
 def test_a_sample_is_drawn_anew_until_it_is_like_all_users(tmp_path: Path) -> None:
-    # Half of all users, the first sample among them, get what they want; the others never do.
+    # Half of all users, the first sample among them, get what they want; the others
+    # never do.
     split = Split(MINI, 0)
     lucky = set(split.users(Design(users=40)))
     lucky |= set(sorted(set(split.held_out) - lucky)[: len(split.held_out) // 2 - 40])
@@ -189,8 +218,10 @@ def test_a_sample_is_drawn_anew_until_it_is_like_all_users(tmp_path: Path) -> No
                 others = [item for item in ids if item not in wanted]
                 answers.append(
                     Recommendation(
-                        tuple([*wanted, *others] if request.user in lucky else others)[: request.k]
-                    )
+                        tuple([*wanted, *others] if request.user in lucky else others)[
+                            : request.k
+                        ],
+                    ),
                 )
             return answers
 
@@ -216,7 +247,9 @@ TESTS = """
 """
 
 
-def test_sides_of_several_lengths_are_compared_user_by_user(pytester: pytest.Pytester) -> None:
+def test_sides_of_several_lengths_are_compared_user_by_user(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(TESTS)
     record = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -224,7 +257,8 @@ def test_sides_of_several_lengths_are_compared_user_by_user(pytester: pytest.Pyt
         f"--recsys-cache={pytester.path / 'cache'}",
     ).assert_outcomes(passed=1, skipped=1)  # fmt: skip
     rows = {
-        row["nodeid"].split("::")[1].partition("[")[0]: row for row in record_of(record)["results"]
+        row["nodeid"].split("::")[1].partition("[")[0]: row
+        for row in record_of(record)["results"]
     }
     assert rows["test_lengths"]["users"] == 20
     assert rows["test_lengths"]["relation"] == "history=10, training_history=10"
@@ -240,7 +274,7 @@ def test_options_of_recall_and_core_reach_the_run(pytester: pytest.Pytester) -> 
             assert recsys.runner.settings.core == 3
             candidates = recsys.using(recall=True, candidates=6, k=3).runner.cases[0].request.candidates
             assert len(candidates) == 6
-        """
+        """,
     )
     pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "-orecsys_recall=mostpop bm25",

@@ -106,22 +106,30 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 @pytest.mark.parametrize(
-    "order", [(), ("-n2",), ("-k", "extend or irrelevant")], ids=["", "two workers", "alone"]
+    "order",
+    [(), ("-n2",), ("-k", "extend or irrelevant")],
+    ids=["", "two workers", "alone"],
 )
 @pytest.mark.parametrize("model", ["Drifting", "Noisy"])
 def test_relations_that_are_kept_are_not_blamed_for_drift(
-    project: pytest.Pytester, model: str, order: tuple[str, ...]
+    project: pytest.Pytester,
+    model: str,
+    order: tuple[str, ...],
 ) -> None:
     record = record_of(project, f"--recsys-model=models.py:{model}", *order)
     assert {row["status"] for row in record["results"]} <= {"holds", "inconclusive"}
     (drift,) = record["drift"]
     assert drift["drifted"]
     assert record["gate"]["status"] == "failed"
-    assert f"answers changed while we asked models.py:{model}" in " ".join(record["text"].split())
+    assert f"answers changed while we asked models.py:{model}" in " ".join(
+        record["text"].split(),
+    )
     assert record["ret"] == 1
 
 
-def test_a_relation_that_is_broken_is_blamed_beside_the_drift(project: pytest.Pytester) -> None:
+def test_a_relation_that_is_broken_is_blamed_beside_the_drift(
+    project: pytest.Pytester,
+) -> None:
     record = record_of(project, "--recsys-model=models.py:Broken")
     status = {row["relation"]: row["status"] for row in record["results"]}
     assert status.pop("add_irrelevant_candidates(5)") == "violated"
@@ -129,13 +137,21 @@ def test_a_relation_that_is_broken_is_blamed_beside_the_drift(project: pytest.Py
     assert record["drift"][0]["drifted"]
 
 
-def test_a_difference_between_answers_asked_apart_is_told_so(project: pytest.Pytester) -> None:
+def test_a_difference_between_answers_asked_apart_is_told_so(
+    project: pytest.Pytester,
+) -> None:
     record = record_of(project, "--recsys-model=models.py:Noisy")
-    reasons = [row["reason"] for row in record["results"] if row["status"] == "inconclusive"]
-    assert any(reason.startswith("answers changed while we asked: D=") for reason in reasons)
+    reasons = [
+        row["reason"] for row in record["results"] if row["status"] == "inconclusive"
+    ]
+    assert any(
+        reason.startswith("answers changed while we asked: D=") for reason in reasons
+    )
 
 
-def test_a_steady_recommender_is_asked_again_and_passes(project: pytest.Pytester) -> None:
+def test_a_steady_recommender_is_asked_again_and_passes(
+    project: pytest.Pytester,
+) -> None:
     record = record_of(project, "--recsys-model=models.py:Steady")
     assert [row["status"] for row in record["results"]] == ["holds"] * 3
     (drift,) = record["drift"]
@@ -144,8 +160,12 @@ def test_a_steady_recommender_is_asked_again_and_passes(project: pytest.Pytester
     assert record["gate"]["status"] == "passed"
 
 
-def test_one_that_is_not_deterministic_is_told_so_and_no_relation(project: pytest.Pytester) -> None:
-    """Within one batch no time is between source and follow-up: only its own word says that it is."""
+def test_one_that_is_not_deterministic_is_told_so_and_no_relation(
+    project: pytest.Pytester,
+) -> None:
+    """Within one batch no time is between source and
+    follow-up: only its own word says that it is.
+    """
     record = record_of(project, "--recsys-model=models.py:Swinging", "-k", "shuffle")
     (row,) = record["results"]
     assert row["status"] == "inconclusive"
@@ -182,7 +202,9 @@ class Served:
 
 @pytest.fixture
 def kept(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A project with the source's answers of yesterday in its cache, and another model today."""
+    """A project with the source's answers of yesterday in
+    its cache, and another model today.
+    """
     pytester.makepyfile(models=KEPT, test_relations=RELATIONS)
     (pytester.path / "day").write_text("yesterday")
     options = ("--recsys-model=models.py:Served", "--recsys-cache=cache")
@@ -204,12 +226,20 @@ def test_kept_answers_beside_fresh_ones_are_no_violation(kept: pytest.Pytester) 
 
 
 def test_replay_refuses_a_mixture_it_cannot_ask_together(kept: pytest.Pytester) -> None:
-    """The follow-ups are made where the difference is not claimed, then replayed where it is."""
+    """The follow-ups are made where the difference is not
+    claimed, then replayed where it is.
+    """
     lenient = RELATIONS.replace(
-        "same_ranking(source, followup)", "same_ranking(source, followup, margin=0.99)"
+        "same_ranking(source, followup)",
+        "same_ranking(source, followup, margin=0.99)",
     )
     kept.makepyfile(test_relations=lenient)
-    options = ("--recsys-model=models.py:Served", "--recsys-cache=cache", "-k", "extend")
+    options = (
+        "--recsys-model=models.py:Served",
+        "--recsys-cache=cache",
+        "-k",
+        "extend",
+    )
     record_of(kept, *options)
     kept.makepyfile(test_relations=RELATIONS)
     asked = Path(kept.path / "asked.txt").read_text()
@@ -221,12 +251,21 @@ def test_replay_refuses_a_mixture_it_cannot_ask_together(kept: pytest.Pytester) 
     assert Path(kept.path / "asked.txt").read_text() == asked
 
 
-def test_source_and_followups_of_one_test_are_asked_together(kept: pytest.Pytester) -> None:
+def test_source_and_followups_of_one_test_are_asked_together(
+    kept: pytest.Pytester,
+) -> None:
     """In blocks of users, in an order that treats both sides alike."""
     (kept.path / "asked.txt").unlink()
-    options = ("--recsys-model=models.py:Served", "--recsys-cache=fresh", "-k", "irrelevant")
+    options = (
+        "--recsys-model=models.py:Served",
+        "--recsys-cache=fresh",
+        "-k",
+        "irrelevant",
+    )
     record = record_of(kept, *options, "--recsys-users=100", "-orecsys_controls=0")
-    sizes = [line.split()[1] for line in (kept.path / "asked.txt").read_text().splitlines()]
+    sizes = [
+        line.split()[1] for line in (kept.path / "asked.txt").read_text().splitlines()
+    ]
     assert record["drift"] == []  # nothing was asked after the source
     users = record["results"][0]["users"]
     assert len(sizes) == 2 * users
@@ -242,7 +281,10 @@ def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> Non
             "drifted": drifted, "reason": "it drifted" if drifted else "",
         }  # fmt: skip
 
-    for order in ([found(0.1, True), found(0.3, False)], [found(0.3, False), found(0.1, True)]):
+    for order in (
+        [found(0.1, True), found(0.3, False)],
+        [found(0.3, False), found(0.1, True)],
+    ):
         (kept,) = _merged(order)
         assert (kept["drifted"], kept["effect"]) == (True, 0.1)
 
@@ -250,7 +292,12 @@ def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> Non
 @pytest.mark.parametrize(
     ("users", "deterministic", "difference", "said"),
     [
-        ({"u1", "u2"}, True, Difference.UNREPORTED, "2 users got another answer to a request"),
+        (
+            {"u1", "u2"},
+            True,
+            Difference.UNREPORTED,
+            "2 users got another answer to a request",
+        ),
         ({"u1"}, True, Difference.UNREPORTED, "1 user got another answer to a request"),
         ({"u1"}, True, Difference.REPORTED, ""),  # a verdict is about it
         ({"u1"}, False, Difference.UNREPORTED, ""),
@@ -258,10 +305,17 @@ def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> Non
     ],
 )
 def test_two_answers_that_no_verdict_is_about_are_told(
-    users: set[str], *, deterministic: bool, difference: Difference, said: str
+    users: set[str],
+    *,
+    deterministic: bool,
+    difference: Difference,
+    said: str,
 ) -> None:
     subject = SimpleNamespace(
-        name="shop", differed=users, deterministic=deterministic, earlier_difference=difference
+        name="shop",
+        differed=users,
+        deterministic=deterministic,
+        earlier_difference=difference,
     )
     found = differed(SimpleNamespace(subject=subject))  # type: ignore[arg-type]
     assert (found is None) == (not said)

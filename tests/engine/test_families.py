@@ -20,16 +20,21 @@ from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, 
     ],
 )
 def test_adjusted_values_are_those_worked_out_by_hand(
-    p_values: list[float], by_holm: list[float], by_benjamini_hochberg: list[float]
+    p_values: list[float],
+    by_holm: list[float],
+    by_benjamini_hochberg: list[float],
 ) -> None:
     assert holm(p_values) == pytest.approx(by_holm)
     assert benjamini_hochberg(p_values) == pytest.approx(by_benjamini_hochberg)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_benjamini_hochberg_is_scipys_and_never_stricter_than_holm(p_values: list[float]) -> None:
+def test_benjamini_hochberg_is_scipys_and_never_stricter_than_holm(
+    p_values: list[float],
+) -> None:
     adjusted = benjamini_hochberg(p_values)
     assert adjusted == pytest.approx(list(false_discovery_control(p_values)))
     assert all(
-        p <= bh <= most for p, bh, most in zip(p_values, adjusted, holm(p_values), strict=True)
+        p <= bh <= most
+        for p, bh, most in zip(p_values, adjusted, holm(p_values), strict=True)
     )

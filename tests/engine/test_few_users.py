@@ -1,4 +1,6 @@
-"""What users are too few to show is left out of the shipped suites, and says how many would do."""
+"""What users are too few to show is left out of the
+shipped suites, and says how many would do.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ RNG = np.random.default_rng(0)
     ],
 )
 def test_as_many_users_are_needed_as_show_a_promise_that_is_kept(
-    effect: np.ndarray, reach: tuple[float, float], few: bool
+    effect: np.ndarray,
+    reach: tuple[float, float],
+    few: bool,
 ) -> None:
     effects = Effects(np.arange(len(effect)), effect, reach)
     needed = users_needed(effects, 0.05, True, 0.05, room=0.05)
@@ -56,34 +60,57 @@ def test_random_orders_agree_as_far_as_can_be_counted() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-def test_a_difference_is_asked_relative_to_what_noise_leaves(temperature: float) -> None:
-    """Another user's taste is another answer at every noise; a recommender that reads no taste never passes."""
+def test_a_difference_is_asked_relative_to_what_noise_leaves(
+    temperature: float,
+) -> None:
+    """Another user's taste is another answer at every noise; a
+    recommender that reads no taste never passes.
+    """
     rng = np.random.default_rng(3)
     offered = [f"i{item}" for item in range(20)]
     tastes = rng.normal(size=(150, 20))
     for other, broken in ((rng.permuted(tastes, axis=1), False), (tastes, True)):
-        lists = [plackett_luce(each, 2, temperature, rng, 10) for each in (tastes, other)]
+        lists = [
+            plackett_luce(each, 2, temperature, rng, 10) for each in (tastes, other)
+        ]
         context = Context()
         ours, theirs = (FakeAnswers(ask(side, 10, offered), context) for side in lists)
-        verdict = different_ranking(ours, dataclasses.replace(theirs, label="x"), margin=0.1)
+        verdict = different_ranking(
+            ours,
+            dataclasses.replace(theirs, label="x"),
+            margin=0.1,
+        )
         assert (verdict.status == "holds") is not broken, verdict.summary
 
 
 def test_the_mean_of_a_whole_population_is_what_it_is() -> None:
     ours, theirs = sides(
-        [[["a", "b", "c"]]] * 30, [[["a", "b", "c"]]] * 29 + [[["d", "e", "f"]]], DETERMINISTIC, k=3
+        [[["a", "b", "c"]]] * 30,
+        [[["a", "b", "c"]]] * 29 + [[["d", "e", "f"]]],
+        DETERMINISTIC,
+        k=3,
     )
 
     class Whole(FakeAnswers):
         def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-            drawn = frozenset[Drawn]() if users in (None, 30) else frozenset[Drawn]({"users"})
-            return dataclasses.replace(FakeAnswers.pair(ours, followup, users), drawn=drawn)
+            drawn = (
+                frozenset[Drawn]()
+                if users in (None, 30)
+                else frozenset[Drawn]({"users"})
+            )
+            return dataclasses.replace(
+                FakeAnswers.pair(ours, followup, users),
+                drawn=drawn,
+            )
 
     assert same_ranking(ours, theirs, margin=0.05).status == "inconclusive"
     exact = same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.05)
     assert exact.status == "holds"
     assert exact.interval == (exact.estimate, exact.estimate)
-    assert same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.03).status == "violated"
+    assert (
+        same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.03).status
+        == "violated"
+    )
 
 
 FAMILY = """
@@ -104,11 +131,16 @@ def test_workers_say_once_what_few_users_cannot_show(pytester: pytest.Pytester) 
         "--recsys-users=40", "--recsys-model=itemknn",
     )  # fmt: skip
     lines = done.stdout.lines
-    (place,) = (at for at, line in enumerate(lines) if "40 users are too few for some" in line)
+    (place,) = (
+        at for at, line in enumerate(lines) if "40 users are too few for some" in line
+    )
     assert place < next(at for at, line in enumerate(lines) if "100%]" in line)
-    # Saying so makes the run, which must know by then how many tests may find a violation.
+    # Saying so makes the run, which must know by then how many tests may find a
+    # violation.
     families = (pytester.path / "families").read_text().split("\n")
-    assert {(found := line.split())[0] == found[1] for line in families if line} == {True}
+    assert {(found := line.split())[0] == found[1] for line in families if line} == {
+        True,
+    }
 
 
 def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
@@ -121,7 +153,7 @@ def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
         @metamorphic(reorder_history)
         def test_own(source, followup):
             assert same_ranking(source, followup, margin=0.05)
-        """
+        """,
     )
     options = (
         "-p",
@@ -131,13 +163,18 @@ def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
         "--recsys-model=itemknn",
     )
     # What another process answers is no matter of how many users there are.
-    done = pytester.runpytest_inprocess(str(METAMORPHIC), "-k", "not ask_elsewhere", *options)
+    done = pytester.runpytest_inprocess(
+        str(METAMORPHIC),
+        "-k",
+        "not ask_elsewhere",
+        *options,
+    )
     done.stdout.fnmatch_lines(
         [
             "40 users are too few for some limits below 0.08: such tests of the suites*",
             "*too few to show it*",
             "*--recsys-users=*",
-        ]
+        ],
     )
     assert done.ret == 0
     rows = record_of(pytester.path / "record.json")["results"]
@@ -146,7 +183,10 @@ def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
     assert {row["status"] for row in left} == {"not-applicable"}
     assert all(row["details"]["users_needed"] > 40 for row in left)
     own = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-users=40", "--recsys-model=itemknn"
+        "-p",
+        "no:cacheprovider",
+        "--recsys-users=40",
+        "--recsys-model=itemknn",
     )
     own.assert_outcomes(failed=1)
     own.stdout.fnmatch_lines(["*reorder_history is inconclusive*"])

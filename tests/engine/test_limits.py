@@ -129,7 +129,7 @@ def test_answers_from_the_cache_cost_nothing(project: Project) -> None:
     project.result.stdout.no_fnmatch_line("*by purpose:*")
     record = project.run("Lasting", "--recsys-max-calls=10", "-v")
     project.result.stdout.fnmatch_lines(
-        ["  by purpose: follow-up 10 sent, 30 cached; source 20 cached"]
+        ["  by purpose: follow-up 10 sent, 30 cached; source 20 cached"],
     )
     assert statuses(record) == ["holds", "holds"]
     assert (record["calls"]["cached"], record["calls"]["made"]) == (50, 10)
@@ -137,13 +137,19 @@ def test_answers_from_the_cache_cost_nothing(project: Project) -> None:
 
 @WORKERS
 @pytest.mark.parametrize("model", ["Lasting", "Passing"])
-def test_workers_share_one_limit(project: Project, model: str, workers: list[str]) -> None:
+def test_workers_share_one_limit(
+    project: Project,
+    model: str,
+    workers: list[str],
+) -> None:
     project.run(model, "--recsys-max-calls=30", *workers)
     assert len(project.asked) == 30
     assert list(project.cache.glob("spent-*")) == []
 
 
-def test_a_worker_that_dies_gives_back_nothing_of_what_it_sent(project: Project) -> None:
+def test_a_worker_that_dies_gives_back_nothing_of_what_it_sent(
+    project: Project,
+) -> None:
     record = project.run("Dying", "--recsys-max-calls=25", "-n1")
     assert len(project.asked) <= 25
     assert any("a worker died: what it paid for" in note for note in record["notes"])
@@ -164,7 +170,9 @@ def test_what_is_in_flight_is_spent_for_other_workers(tmp_path: Path) -> None:
 def test_no_call_is_put_past_the_tokens_of_the_run(project: Project) -> None:
     record = project.run("Chat", "-orecsys_max_tokens=3050")
     assert len(project.asked) == 31, "the call that passes the limit is the last"
-    assert record["calls"]["prompt_tokens"] + record["calls"]["completion_tokens"] == 3100
+    assert (
+        record["calls"]["prompt_tokens"] + record["calls"]["completion_tokens"] == 3100
+    )
     assert statuses(record) == ["inconclusive", "inconclusive"]
     assert "-o recsys_max_tokens=3050 is reached" in record["results"][0]["reason"]
 
@@ -177,7 +185,10 @@ def test_no_call_is_put_past_the_cost_of_the_run(project: Project) -> None:
     assert record["calls"]["usd"] == pytest.approx(21.0)
     assert record["calls"]["cut_off"] == 21
     project.result.stdout.fnmatch_lines(
-        ["calls: 120 planned, *21 made, 0 failed; 2100 tokens, $21.00; 21", "*answers cut off*"]
+        [
+            "calls: 120 planned, *21 made, 0 failed; 2100 tokens, $21.00; 21",
+            "*answers cut off*",
+        ],
     )
 
 
@@ -185,7 +196,9 @@ def test_a_cost_that_is_not_known_cannot_be_limited(project: Project) -> None:
     assert project.run("Chat", "--recsys-max-usd=1") == {}
     assert project.result.ret == pytest.ExitCode.USAGE_ERROR
     project.result.stderr.fnmatch_lines(
-        ["ERROR: the price of 'models.py:Chat' is not known*--recsys-max-usd=1.0*--recsys-prices*"]
+        [
+            "ERROR: the price of 'models.py:Chat' is not known*--recsys-max-usd=1.0*--recsys-prices*",
+        ],
     )
     assert project.asked == []
 
@@ -199,17 +212,26 @@ def priced(project: Project) -> str:
 
 
 @pytest.mark.parametrize("option", ["judge", "against", "sampler", "profiler"])
-def test_nor_can_that_of_others_that_are_asked(project: Project, priced: str, option: str) -> None:
+def test_nor_can_that_of_others_that_are_asked(
+    project: Project,
+    priced: str,
+    option: str,
+) -> None:
     named = f"--recsys-{option}=models.py:Chat"
     assert project.run("Lasting", named, priced, "--recsys-max-usd=1") == {}
     assert project.result.ret == pytest.ExitCode.USAGE_ERROR
-    project.result.stderr.fnmatch_lines(["*the price of 'models.py:Chat' is not known*"])
+    project.result.stderr.fnmatch_lines(
+        ["*the price of 'models.py:Chat' is not known*"],
+    )
     assert project.asked == []
 
 
-def test_a_quick_look_ends_at_two_dollars_where_the_price_is_known(project: Project) -> None:
+def test_a_quick_look_ends_at_two_dollars_where_the_price_is_known(
+    project: Project,
+) -> None:
     prices = project.pytester.makefile(
-        ".toml", prices='["models.py:Chat"]\ninput = 10_000\noutput = 10_000'
+        ".toml",
+        prices='["models.py:Chat"]\ninput = 10_000\noutput = 10_000',
     )
     quick = ("--recsys-effort=quick", "test_it.py", "-k", "a_first")
     assert project.run("Chat", *quick)["gate"]["incomplete"] == []
@@ -218,8 +240,16 @@ def test_a_quick_look_ends_at_two_dollars_where_the_price_is_known(project: Proj
     assert record_of(project.pytester.path / "record.json")["calls"]["usd"] < 3.0
 
 
-def test_a_judge_that_makes_no_calls_needs_no_price(project: Project, priced: str) -> None:
-    record = project.run("Lasting", "--recsys-judge=toys:Judge", priced, "--recsys-max-usd=1")
+def test_a_judge_that_makes_no_calls_needs_no_price(
+    project: Project,
+    priced: str,
+) -> None:
+    record = project.run(
+        "Lasting",
+        "--recsys-judge=toys:Judge",
+        priced,
+        "--recsys-max-usd=1",
+    )
     assert statuses(record) == ["holds", "holds"]
 
 
@@ -232,7 +262,7 @@ def test_a_fixture_whose_cost_is_not_known_is_not_asked(project: Project) -> Non
         @pytest.fixture
         def recommender():
             return Lasting()
-        """
+        """,
     )
     path = project.pytester.path / "record.json"
     project.pytester.runpytest_inprocess("--recsys-max-usd=1", f"--recsys-json={path}")
@@ -250,12 +280,14 @@ def test_single_answers_end_with_the_limit_too(project: Project) -> None:
         def test_single(recsys):
             recsys.ask(*(case.request for case in recsys.runner.cases))
             raise AssertionError("not reached")
-        """
+        """,
     )
     record = project.run("Lasting", "--recsys-max-calls=5")
     assert len(project.asked) == 5
     assert statuses(record) == ["inconclusive"]
-    assert record["results"][0]["reason"] == "not asked: --recsys-max-calls=5 is reached"
+    assert (
+        record["results"][0]["reason"] == "not asked: --recsys-max-calls=5 is reached"
+    )
     project.result.assert_outcomes(failed=1)
 
 
@@ -271,7 +303,9 @@ def test_single_answers_end_with_the_limit_too(project: Project) -> None:
     ids=["no TOML", "half a price", "below zero", "an unknown key", "no file"],
 )
 def test_a_price_file_that_says_no_price_ends_the_run(
-    project: Project, text: str | None, says: str
+    project: Project,
+    text: str | None,
+    says: str,
 ) -> None:
     prices = project.pytester.path / "prices.toml"
     if text is not None:
@@ -287,7 +321,9 @@ def test_room_is_what_is_left(tmp_path: Path) -> None:
     assert budget.room([(300, 0)] * 20) == 3
     assert budget.room([(100, 0), (800, 0), (200, 0)]) == 2, "each counts as what it is"
     assert budget.room([(0, 0.6)] * 20) == 1
-    assert budget.room([(5000, 0)] * 20) == 1, "one call at a time, until the limit is reached"
+    assert budget.room([(5000, 0)] * 20) == 1, (
+        "one call at a time, until the limit is reached"
+    )
     budget.spend(1000, 0.0)
     assert budget.room([(300, 0)] * 20) == 0
     assert budget.reached == "-o recsys_max_tokens=1000 is reached"

@@ -97,7 +97,16 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def numbers(record: dict[str, Any]) -> list[tuple[Any, ...]]:
     """What a verdict says, without where its answers came from."""
-    keys = ("nodeid", "status", "estimate", "interval", "p_value", "users", "looks", "examples")
+    keys = (
+        "nodeid",
+        "status",
+        "estimate",
+        "interval",
+        "p_value",
+        "users",
+        "looks",
+        "examples",
+    )
     return [tuple(row[key] for key in keys) for row in record["results"]]
 
 
@@ -110,7 +119,9 @@ def test_a_clear_violation_asks_the_first_users_only(project: Project) -> None:
     assert record["calls"]["made"] == len(asked)
 
 
-def test_further_looks_ask_further_users_once_and_align_the_sides(project: Project) -> None:
+def test_further_looks_ask_further_users_once_and_align_the_sides(
+    project: Project,
+) -> None:
     (row,) = project.run("Asked")["results"]
     assert (row["status"], row["users"]) == ("holds", 72)
     asked = [line.split() for line in project.asked()]
@@ -138,7 +149,7 @@ def test_a_run_that_was_cut_short_goes_on_where_it_stood(project: Project) -> No
     whole = project.run("Asked")
     everything = set(project.asked())
     project.pytester.makepyfile(models=MODELS.replace('"v1"', '"v3"').replace(
-        'for one in requests\n            )', 'for one in requests\n            )\n        self.stop()'
+        'for one in requests\n            )', 'for one in requests\n            )\n        self.stop()',
     ).replace("    def answer(self", """    def stop(self):
         if len(pathlib.Path("asked.log").read_text().splitlines()) > 90:
             raise KeyboardInterrupt
@@ -172,9 +183,17 @@ def test_two_assertions_on_one_pair_walk_their_own_looks(project: Project) -> No
 @pytest.mark.parametrize("model", ["Asked", "Turning"])
 def test_the_record_is_the_same_on_two_workers(project: Project, model: str) -> None:
     project.pytester.makepyfile(test_it=TWO)
-    said = [model, "--recsys-shrink=200"]  # else the search ends after some seconds, wherever it is
+    said = [
+        model,
+        "--recsys-shrink=200",
+    ]  # else the search ends after some seconds, wherever it is
     alone = project.run(*said, f"--recsys-cache={project.pytester.path / 'one'}")
-    workers = project.run(*said, "-n", "2", f"--recsys-cache={project.pytester.path / 'two'}")
+    workers = project.run(
+        *said,
+        "-n",
+        "2",
+        f"--recsys-cache={project.pytester.path / 'two'}",
+    )
     assert alone["calls"] == workers["calls"]
     for row in (*alone["results"], *workers["results"]):
         del row["reproduce"]  # from the cache of each

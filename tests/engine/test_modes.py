@@ -118,17 +118,23 @@ def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester)
 
 
-WORKERS = pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+WORKERS = pytest.mark.parametrize(
+    "workers",
+    [[], ["-n", "2"]],
+    ids=["one process", "two workers"],
+)
 
 
 @WORKERS
 def test_each_call_is_put_once_and_a_second_run_asks_nothing(
-    project: Project, workers: list[str]
+    project: Project,
+    workers: list[str],
 ) -> None:
     first = project.run("Counting", *workers)
     project.result.assert_outcomes(passed=3)
     asked = project.asked()
-    # 12 users, 2 replicates, source and two follow-ups; one relation is shared by two tests.
+    # 12 users, 2 replicates, source and two follow-ups; one relation is shared by two
+    # tests.
     assert len(asked) == len(set(asked)) == 12 * 2 * 3
     by = {(row["purpose"], row["made"]) for row in first["calls"].pop("by")}
     assert by == {("source", 24), ("follow-up", 48)}
@@ -145,7 +151,10 @@ def test_each_call_is_put_once_and_a_second_run_asks_nothing(
 
 
 @WORKERS
-def test_refresh_asks_everything_again_once(project: Project, workers: list[str]) -> None:
+def test_refresh_asks_everything_again_once(
+    project: Project,
+    workers: list[str],
+) -> None:
     project.run("Counting")
     project.asked()
     record = project.run("Counting", "--recsys-mode=refresh", *workers)
@@ -154,7 +163,8 @@ def test_refresh_asks_everything_again_once(project: Project, workers: list[str]
 
 @WORKERS
 def test_replay_asks_nothing_and_names_what_is_missing(
-    project: Project, workers: list[str]
+    project: Project,
+    workers: list[str],
 ) -> None:
     project.run("Counting", "-k", "test_one")
     project.asked()
@@ -166,13 +176,15 @@ def test_replay_asks_nothing_and_names_what_is_missing(
             "*MissingAnswerError: 24 answers of models:Counting are not recorded*",
             "*user 'u*', replicate *, key *",
             "*and 19 more*",
-        ]
+        ],
     )
     assert [row["status"] for row in record["results"]].count("error") == 1
 
 
 def test_refusals_are_replayed_like_other_answers(project: Project) -> None:
-    """Who was refused is judged again as in the run that asked, and nobody is asked twice."""
+    """Who was refused is judged again as in the run that
+    asked, and nobody is asked twice.
+    """
     first = project.run("Refusing", "-k", "test_one")
     assert project.asked()
     (row,) = first["results"]
@@ -183,7 +195,9 @@ def test_refusals_are_replayed_like_other_answers(project: Project) -> None:
         assert (again["calls"]["made"], project.asked()) == (0, [])
 
 
-def test_another_fingerprint_seed_or_replicate_is_another_answer(project: Project) -> None:
+def test_another_fingerprint_seed_or_replicate_is_another_answer(
+    project: Project,
+) -> None:
     project.run("Counting")
     for change in (["Newer"], ["Counting", "--recsys-seed=1"]):
         project.asked()
@@ -193,14 +207,18 @@ def test_another_fingerprint_seed_or_replicate_is_another_answer(project: Projec
     assert 0 < more["calls"]["cached"] < more["calls"]["planned"]
 
 
-def test_without_a_fingerprint_answers_are_kept_for_the_run_only(project: Project) -> None:
+def test_without_a_fingerprint_answers_are_kept_for_the_run_only(
+    project: Project,
+) -> None:
     calls = project.run("Nameless")["calls"]
     assert calls["made"] == 72
     assert len(project.asked()) == 72 + calls["again"]
     assert project.run("Nameless")["calls"]["made"] == 72
 
 
-def test_raw_completions_are_cached_and_empty_ones_are_asked_for_again(project: Project) -> None:
+def test_raw_completions_are_cached_and_empty_ones_are_asked_for_again(
+    project: Project,
+) -> None:
     assert project.run("Text")["calls"]["made"] == 72
     assert len(set(project.asked())) == 72, "each replicate has a seed of its own"
     assert project.run("Text")["calls"]["cached"] == 72
@@ -214,7 +232,10 @@ def test_raw_completions_are_cached_and_empty_ones_are_asked_for_again(project: 
 
 
 @WORKERS
-def test_a_repeat_is_asked_again_with_the_same_seed(project: Project, workers: list[str]) -> None:
+def test_a_repeat_is_asked_again_with_the_same_seed(
+    project: Project,
+    workers: list[str],
+) -> None:
     project.pytester.makepyfile(
         test_it="""
         from pytest_recsys_mt import metamorphic
@@ -224,7 +245,7 @@ def test_a_repeat_is_asked_again_with_the_same_seed(project: Project, workers: l
         @metamorphic(same_seed_same_answer)
         def test_repeat(source, followup):
             assert same_answer(source, followup, margin=0.5)
-        """
+        """,
     )
     record = project.run("Text", "--recsys-k=2", *workers)
     project.result.assert_outcomes(passed=1)
@@ -244,7 +265,10 @@ def test_answers_from_before_a_change_of_the_model_are_not_compared_with_new_one
     (row,) = project.run("Hosted", "-k", "test_two and reorder")["results"]
     assert row["status"] == "inconclusive"
     assert "the source by m fp_a (24) and the follow-up by m fp_b (24)" in row["reason"]
-    (anew,) = project.run("Hosted", "-k", "test_two and reorder", "--recsys-mode=refresh")[
-        "results"
-    ]
+    (anew,) = project.run(
+        "Hosted",
+        "-k",
+        "test_two and reorder",
+        "--recsys-mode=refresh",
+    )["results"]
     assert "the model changed" not in anew["reason"]

@@ -1,4 +1,6 @@
-"""Which answers of a user count as of one time, so that their difference is no change of the recommender."""
+"""Which answers of a user count as of one time, so that their
+difference is no change of the recommender.
+"""
 
 import pytest
 
@@ -21,7 +23,9 @@ NOW = 1_700_000_000.0
     ],
 )
 def test_answers_within_an_hour_of_one_version_are_of_one_time(
-    seconds: float, versions: tuple[str | None, str | None], expected: bool
+    seconds: float,
+    versions: tuple[str | None, str | None],
+    expected: bool,
 ) -> None:
     one, other = (
         Outcome(times=frozenset({time}), fingerprints=frozenset({version}))

@@ -83,7 +83,11 @@ class Ranker:
         ("a a --margin 5", "itself", "within_5_percent"),
     ],
 )
-def test_the_command_sees_that_both_are_one(typed: str, module: str, chosen: str) -> None:
+def test_the_command_sees_that_both_are_one(
+    typed: str,
+    module: str,
+    chosen: str,
+) -> None:
     parser = argparse.ArgumentParser()
     add(parser.add_subparsers())
     given, _ = parser.parse_known_args(["parity", *typed.split()])
@@ -95,7 +99,8 @@ def test_the_command_sees_that_both_are_one(typed: str, module: str, chosen: str
 
 
 def test_two_specs_of_one_class_with_one_fingerprint_are_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "aa_shop.py").write_text(SHOP)
     monkeypatch.chdir(tmp_path)
@@ -104,13 +109,19 @@ def test_two_specs_of_one_class_with_one_fingerprint_are_one(
 
     def named(spec: str) -> SimpleNamespace:
         return SimpleNamespace(
-            runner=run.runner(run.recommenders.recommender(spec), spec, Design(users=5))
+            runner=run.runner(
+                run.recommenders.recommender(spec),
+                spec,
+                Design(users=5),
+            ),
         )
 
     shop = named("aa_shop:Shop")
     assert one_recommender(shop, named("aa_shop.py:Shop"))
     assert not one_recommender(shop, named("aa_shop:Hashed"))
-    assert not one_recommender(named("random"), named("mostpop")), "these give no fingerprint"
+    assert not one_recommender(named("random"), named("mostpop")), (
+        "these give no fingerprint"
+    )
     run.close()
 
 
@@ -140,8 +151,14 @@ def test_what_is_said_of_so_many_users_is_shown_as_often_as_said(spread: float) 
     assert "called violated" in in_words("a", 0.9, 4, few)
 
 
-def asked_today(folder: Path, recommender: Ranker, oracle: object = never_differs) -> Verdict:
-    """The verdict on cached answers against those of this run, of a recommender that keeps its fingerprint."""
+def asked_today(
+    folder: Path,
+    recommender: Ranker,
+    oracle: object = never_differs,
+) -> Verdict:
+    """The verdict on cached answers against those of this run, of
+    a recommender that keeps its fingerprint.
+    """
     design = Design(users=20)
     run = Run(settings_of(design, 0, folder), name=str(id(recommender)))
     runner = run.runner(recommender, "ranker", design)
@@ -157,14 +174,18 @@ def test_an_answer_that_differs_from_the_cached_one_is_found(tmp_path: Path) -> 
     assert asked_today(tmp_path, Ranker()).status == "holds"
     verdict = asked_today(tmp_path, Ranker(backwards=True))
     assert (verdict.status, verdict.relation) == ("violated", DAY)
-    assert "20 of 20 users got another answer in this run than in an earlier one" in verdict.reason
+    assert (
+        "20 of 20 users got another answer in this run than in an earlier one"
+        in verdict.reason
+    )
     again = asked_today(tmp_path, Ranker(backwards=True))
     assert again.status == "violated", "cached answers of today do not hide it tomorrow"
 
 
 def test_a_noisy_one_that_changed_since_is_called_violated(tmp_path: Path) -> None:
     assert (
-        asked_today(tmp_path, Ranker(deterministic=False), served_as_trained).status != "violated"
+        asked_today(tmp_path, Ranker(deterministic=False), served_as_trained).status
+        != "violated"
     )
     changed = Ranker(deterministic=False, backwards=True)
     assert asked_today(tmp_path, changed, served_as_trained).status == "violated"
@@ -183,7 +204,10 @@ def test_a_noisy_one_that_changed_since_is_called_violated(tmp_path: Path) -> No
     ],
 )
 def test_what_depends_on_the_process_is_named(
-    name: str, further: str, says: str, tmp_path: Path
+    name: str,
+    further: str,
+    says: str,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "shop.py").write_text(SHOP)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
@@ -194,7 +218,10 @@ def test_what_depends_on_the_process_is_named(
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout
-    assert f"both are one recommender: this is an A/A test of shop.py:{name}" in done.stdout
+    assert (
+        f"both are one recommender: this is an A/A test of shop.py:{name}"
+        in done.stdout
+    )
     assert says in " ".join(done.stdout.split())
     assert f"FAILED itself.py::test_itself[shop.py-{name}-ask_elsewhere-" in done.stdout
     rows = json.loads((tmp_path / "record.json").read_text())["results"]

@@ -1,4 +1,6 @@
-"""Open questions: what a user is known to have is left out or counted, whatever the request shows."""
+"""Open questions: what a user is known to have is left out
+or counted, whatever the request shows.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ from tests.plugin.conftest import record_of
 MINI = load("mini")
 SPLIT = Split(MINI, 0)
 PAST = {
-    str(user): tuple(items) for user, items in SPLIT.training.interactions.groupby("user")["item"]
+    str(user): tuple(items)
+    for user, items in SPLIT.training.interactions.groupby("user")["item"]
 }
 OPEN = Design(users=80, candidates=0)
 CASES = SPLIT.cases(OPEN)
@@ -77,11 +80,15 @@ class Prompted:
 @pytest.mark.parametrize("wrapped", [False, True])
 @pytest.mark.parametrize(("recommender", "told"), [(Told(), True), (Prompted(), False)])
 def test_only_a_prompt_hides_what_the_history_does_not_show(
-    recommender: object, told: bool, wrapped: bool
+    recommender: object,
+    told: bool,
+    wrapped: bool,
 ) -> None:
     asked = subject(recommender, "under test", "person")
     asked = Wrapped(asked) if wrapped else asked
-    assert asked.hidden(CASES[0].request) == frozenset(() if told else CASES[0].request.seen)
+    assert asked.hidden(CASES[0].request) == frozenset(
+        () if told else CASES[0].request.seen,
+    )
     assert CASES[0].request.seen
 
 
@@ -99,7 +106,8 @@ def test_each_user_has_draws_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"]
+    "name",
+    ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"],
 )
 def test_nobody_is_recommended_what_they_have(name: str) -> None:
     recommender: Any = resolve(name)
@@ -123,7 +131,12 @@ def test_an_open_question_tells_all_of_the_past(history: int) -> None:
 
 
 def test_films_that_do_not_count_as_history_were_watched_all_the_same() -> None:
-    low = {rating.item.id for user in PAST for rating in MINI.histories[user] if rating.value <= 3}
+    low = {
+        rating.item.id
+        for user in PAST
+        for rating in MINI.histories[user]
+        if rating.value <= 3
+    }
     cases = SPLIT.cases(dataclasses.replace(OPEN, rated_above=3.0, history=1000))
     assert any(set(case.request.seen) & low for case in cases)
     for case in cases:
@@ -140,10 +153,12 @@ def test_with_candidates_there_is_nothing_to_tell_and_no_key_changes() -> None:
 
 
 @given(
-    st.sampled_from(range(len(CASES))), st.lists(transformations(text=True), min_size=1, max_size=3)
+    st.sampled_from(range(len(CASES))),
+    st.lists(transformations(text=True), min_size=1, max_size=3),
 )
 def test_whatever_is_done_to_the_history_the_user_has_what_they_have(
-    place: int, chosen: list[relations.Transformation]
+    place: int,
+    chosen: list[relations.Transformation],
 ) -> None:
     case = SILENT.cases[place]
     changed = SILENT.transformed(case, chosen)
@@ -165,7 +180,10 @@ def test_it_holds_for_transformations_of_ones_own() -> None:
     def offers(request: Request, rng: np.random.Generator) -> Request:
         return request.replace(candidates=SILENT.world.catalogue[:30])
 
-    for asked, change in ((SILENT, forgets), (runner(Silent(), Design(users=80)), opens)):
+    for asked, change in (
+        (SILENT, forgets),
+        (runner(Silent(), Design(users=80)), opens),
+    ):
         case = asked.cases[0]
         changed = asked.transformed(case, [change])
         assert isinstance(changed, Request)
@@ -177,7 +195,10 @@ def test_it_holds_for_transformations_of_ones_own() -> None:
 
 def test_items_that_are_no_candidates_for_a_user_are_not_dealt() -> None:
     def recall(requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
-        tops = [tuple(MINI.items)[:60], ("unknown:a film of no catalogue", *list(MINI.items)[60:])]
+        tops = [
+            tuple(MINI.items)[:60],
+            ("unknown:a film of no catalogue", *list(MINI.items)[60:]),
+        ]
         return [list(tops) for _ in requests]
 
     split = Split(MINI, 0, recall=recall)
@@ -188,13 +209,17 @@ def test_items_that_are_no_candidates_for_a_user_are_not_dealt() -> None:
         assert case.request.seen == ()
 
 
-def test_entries_that_a_recommender_classified_itself_are_held_to_the_same_rule() -> None:
+def test_entries_that_a_recommender_classified_itself_are_held_to_the_same_rule() -> (
+    None
+):
     case = CASES[0]
     watched, unseen = case.request.seen[0], next(iter(case.held_out))
 
     class Classifies:
         def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
-            entries = tuple(Entry(item, "candidate", item) for item in (watched, unseen))
+            entries = tuple(
+                Entry(item, "candidate", item) for item in (watched, unseen)
+            )
             return [Recommendation((watched, unseen), entries) for _ in requests]
 
     asked = runner(Classifies()).subject
@@ -264,7 +289,9 @@ class Oblivious:
 '''
 
 
-def test_a_counterexample_shows_less_and_knows_as_much(pytester: pytest.Pytester) -> None:
+def test_a_counterexample_shows_less_and_knows_as_much(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(
         oblivious=OBLIVIOUS,
         test_it="""
@@ -290,4 +317,6 @@ def test_a_counterexample_shows_less_and_knows_as_much(pytester: pytest.Pytester
         assert sorted([*history, *shrunk[side]["seen"]]) == sorted(PAST[shrunk["user"]])
     assert len(set(shrunk["source"]["answer"])) == 10
     left = len(PAST[shrunk["user"]]) - 2
-    result.stdout.fnmatch_lines([f"*the whole catalogue but {left} more items that the user has*"])
+    result.stdout.fnmatch_lines(
+        [f"*the whole catalogue but {left} more items that the user has*"],
+    )

@@ -1,4 +1,6 @@
-"""`recsys-mt parity` of two logs of answers: what is counted, what is claimed, and what is named as the cause."""
+"""`recsys-mt parity` of two logs of answers: what is counted,
+what is claimed, and what is named as the cause.
+"""
 
 import gzip
 import json
@@ -26,14 +28,23 @@ def written(path: Path, rows: Iterable[Row | str]) -> Path:
 
 
 def row(number: int, *items: str, **facts: Any) -> Row:
-    return {"request": f"r{number}", "user": f"u{number % 300}", "items": items, **facts}
+    return {
+        "request": f"r{number}",
+        "user": f"u{number % 300}",
+        "items": items,
+        **facts,
+    }
 
 
 def ten(rng: random.Random) -> list[str]:
     return rng.sample([f"sku{number}" for number in range(200)], 10)
 
 
-def both(first: Path, second: Path, margin: float = 0.05) -> tuple[Comparison, Log, Log]:
+def both(
+    first: Path,
+    second: Path,
+    margin: float = 0.05,
+) -> tuple[Comparison, Log, Log]:
     numbered = Numbered()
     logs = [read(path, paths_of(None), numbered) for path in (first, second)]
     for log in logs:
@@ -59,7 +70,12 @@ def test_the_account_adds_up(tmp_path: Path) -> None:
     )
     second = written(
         tmp_path / "b.jsonl",
-        [*common[:-1], {**common[-1], "user": "another"}, row(101, "a", "b"), row(102, "a")],
+        [
+            *common[:-1],
+            {**common[-1], "user": "another"},
+            row(101, "a", "b"),
+            row(102, "a"),
+        ],
     )
     found, a, b = both(first, second)
     account = found.account
@@ -67,7 +83,9 @@ def test_the_account_adds_up(tmp_path: Path) -> None:
     assert account.compared == 1
     assert account.asked_once == 59
     assert (account.only_first, account.only_second, account.other_user) == (1, 1, 1)
-    left_out = account.only_first + account.only_second + account.other_user + account.empty
+    left_out = (
+        account.only_first + account.only_second + account.other_user + account.empty
+    )
     assert account.compared + account.asked_once + left_out == account.requests == 63
     for log in (a, b):
         kept = sum(int(log.answered(answer).sum()) for answer in (0, 1))
@@ -77,7 +95,11 @@ def test_the_account_adds_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
-def test_a_cause_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str) -> None:
+def test_a_cause_is_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    ending: str,
+) -> None:
     rng = random.Random(3)
     rows = [row(number, *ten(rng), country=rng.choice("DF")) for number in range(600)]
     stale = [
@@ -103,7 +125,8 @@ def test_a_cause_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], en
 
 
 def test_the_same_lists_hold_and_a_page_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rng = random.Random(1)
     rows = [row(number, *ten(rng)) for number in range(600)]
@@ -126,7 +149,9 @@ def explored(rng: random.Random, items: list[str], swaps: int) -> list[str]:
 
 
 def test_noise_is_taken_off(tmp_path: Path) -> None:
-    """Of 40 sound noisy pairs at most 2 are called violated, and a lost item is found in each of 10."""
+    """Of 40 sound noisy pairs at most 2 are called violated,
+    and a lost item is found in each of 10.
+    """
     rng = random.Random(7)
     statuses = []
     for draw in range(50):
@@ -137,7 +162,9 @@ def test_noise_is_taken_off(tmp_path: Path) -> None:
                 given = [*items[3:], "x", "y", "z"] if side and draw >= 40 else items
                 swaps = 2 + side  # noise of unequal strength
                 rows += [row(number, *explored(rng, given, swaps)) for _ in range(2)]
-        paths = [written(tmp_path / f"{side}.jsonl", rows) for side, rows in enumerate(sides)]
+        paths = [
+            written(tmp_path / f"{side}.jsonl", rows) for side, rows in enumerate(sides)
+        ]
         statuses.append(both(paths[0], paths[1])[0].status)
     assert statuses[:40].count("violated") <= 2
     assert statuses[:40].count("holds") >= 36
@@ -145,7 +172,8 @@ def test_noise_is_taken_off(tmp_path: Path) -> None:
 
 
 def test_fields_are_found_by_their_paths(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = [
         {"id": number, "who": "u", "response": {"items": [{"sku": 1}, {"sku": 2}]}}
@@ -188,10 +216,14 @@ def test_what_cannot_be_done_is_said(
 
 
 def test_nothing_is_claimed_if_one_log_lacks_many_requests(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = [row(number, "a", "b") for number in range(600)]
-    a, b = written(tmp_path / "a.jsonl", rows), written(tmp_path / "b.jsonl", rows[:500])
+    a, b = (
+        written(tmp_path / "a.jsonl", rows),
+        written(tmp_path / "b.jsonl", rows[:500]),
+    )
     assert main(["parity", str(a), str(b)]) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "16.7% of the requests are answered in one log alone" in told
@@ -199,7 +231,10 @@ def test_nothing_is_claimed_if_one_log_lacks_many_requests(
 
 
 def changed_lists(rows: Iterable[Row], count: int) -> list[Row]:
-    return [{**one, "items": ["x"]} if number < count else one for number, one in enumerate(rows)]
+    return [
+        {**one, "items": ["x"]} if number < count else one
+        for number, one in enumerate(rows)
+    ]
 
 
 def test_a_row_that_is_delivered_twice_is_no_noise(tmp_path: Path) -> None:
@@ -212,26 +247,43 @@ def test_a_row_that_is_delivered_twice_is_no_noise(tmp_path: Path) -> None:
 
 
 def test_what_one_log_lacks_may_have_changed(tmp_path: Path) -> None:
-    """4 % of requests without an answer are not enough to stop, and too many to claim that 3 % at most differ."""
+    """4 % of requests without an answer are not enough to stop, and too many to claim
+    that 3 % at most differ.
+    """
     rows = [row(number, "a", "b") for number in range(300)]
-    whole, part = written(tmp_path / "a.jsonl", rows), written(tmp_path / "b.jsonl", rows[:-12])
+    whole, part = (
+        written(tmp_path / "a.jsonl", rows),
+        written(tmp_path / "b.jsonl", rows[:-12]),
+    )
     assert both(whole, part, 0.03)[0].status == "inconclusive"
-    assert both(part, written(tmp_path / "d.jsonl", rows[:-12]), 0.03)[0].status == "holds"
+    assert (
+        both(part, written(tmp_path / "d.jsonl", rows[:-12]), 0.03)[0].status == "holds"
+    )
 
 
 def test_rows_that_cannot_be_read_stop_a_claim(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = [row(number, "a", "b") for number in range(300)]
-    a, b = (written(tmp_path / name, [*rows, *["{"] * 30]) for name in ("a.jsonl", "b.jsonl"))
+    a, b = (
+        written(tmp_path / name, [*rows, *["{"] * 30])
+        for name in ("a.jsonl", "b.jsonl")
+    )
     assert main(["parity", str(a), str(b)]) == 1
     assert "30 cannot be read" in capsys.readouterr().out
 
 
-def test_exact_is_about_all_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exact_is_about_all_places(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     items = [f"sku{number}" for number in range(120)]
     a, b = (
-        written(tmp_path / f"{last}.jsonl", [row(number, *items, last) for number in range(300)])
+        written(
+            tmp_path / f"{last}.jsonl",
+            [row(number, *items, last) for number in range(300)],
+        )
         for last in ("one", "other")
     )
     assert main(["parity", str(a), str(b), "--exact"]) == 1
@@ -239,7 +291,10 @@ def test_exact_is_about_all_places(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "the first 100 of up to 121 places are compared" in " ".join(told.split())
 
 
-def test_empty_lists_are_no_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_lists_are_no_agreement(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     rows = [row(number) for number in range(300)]
     a, b = (written(tmp_path / name, rows) for name in ("a.jsonl", "b.jsonl"))
     assert main(["parity", str(a), str(b), "--exact"]) == 1

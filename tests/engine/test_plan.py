@@ -105,7 +105,10 @@ class Project:
         self.printed = self.run("--recsys-plan", *arguments)
         assert self.printed.ret == 0
         text = self.printed.stdout.str()
-        found = re.search(r"([\d,]+) calls planned, ([\d,]+) cached, ([\d,]+) to make; (.*)", text)
+        found = re.search(
+            r"([\d,]+) calls planned, ([\d,]+) cached, ([\d,]+) to make; (.*)",
+            text,
+        )
         assert found is not None, text
         self.cost = found[4]
         bound = re.search(r"at most ([\d,]+) calls, ", text)
@@ -142,7 +145,10 @@ def project(pytester: pytest.Pytester) -> Project:
     ],
     ids=lambda models: models[0] if len(models) < 4 else "two models on two workers",
 )
-def test_a_plan_counts_the_calls_that_a_run_makes(project: Project, models: list[str]) -> None:
+def test_a_plan_counts_the_calls_that_a_run_makes(
+    project: Project,
+    models: list[str],
+) -> None:
     arguments = [f"--recsys-model={models[0]}", *models[1:]]
     planned = project.plan(*arguments)
     assert planned["made"] == planned["planned"] > 0
@@ -158,7 +164,8 @@ def test_a_plan_counts_the_calls_that_a_run_makes(project: Project, models: list
 
 @pytest.mark.parametrize("searched", [0, 30])
 def test_no_run_in_which_every_relation_is_violated_asks_more_than_planned(
-    project: Project, searched: int
+    project: Project,
+    searched: int,
 ) -> None:
     arguments = [
         "--recsys-model=models.py:Fickle",
@@ -175,7 +182,9 @@ def test_no_run_in_which_every_relation_is_violated_asks_more_than_planned(
     assert 100 < project.all + calls["searched"] <= project.most
 
 
-def test_claims_about_one_pair_are_confirmed_by_the_same_calls(project: Project) -> None:
+def test_claims_about_one_pair_are_confirmed_by_the_same_calls(
+    project: Project,
+) -> None:
     project.pytester.makepyfile(
         test_it="""
         from pytest_recsys_mt import metamorphic
@@ -187,17 +196,26 @@ def test_claims_about_one_pair_are_confirmed_by_the_same_calls(project: Project)
             assert different_ranking(source, followup, margin=0.01)
             assert same_ranking(source, followup, margin=0.01)
             assert low_churn(source, followup, beyond=0.5, margin=0.01)
-        """
+        """,
     )
     arguments = ["--recsys-model=models.py:Turning", "--recsys-users=30"]
     planned = project.plan(*arguments)
-    assert project.most == 2 * planned["planned"] + 2 * 20, "and 20 users once more at the end"
+    assert project.most == 2 * planned["planned"] + 2 * 20, (
+        "and 20 users once more at the end"
+    )
     project.record(*arguments)
     assert project.all <= project.most
 
 
-def test_a_verdict_that_is_clear_early_was_still_planned_to_the_end(project: Project) -> None:
-    arguments = ["--recsys-model=models.py:Turning", "--recsys-users=60", "-k", "test_one"]
+def test_a_verdict_that_is_clear_early_was_still_planned_to_the_end(
+    project: Project,
+) -> None:
+    arguments = [
+        "--recsys-model=models.py:Turning",
+        "--recsys-users=60",
+        "-k",
+        "test_one",
+    ]
     planned = project.plan(*arguments)
     made = project.record(*arguments)
     assert planned["planned"] == made["planned"] == 60 * 2 * 2
@@ -213,11 +231,13 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
             "* 1     48       0     336    4.8 k   $0.049",
             "Tokens of prompts are counted by the model's tokenizer; those of answers are as*",
             "Price: $2.5 and $10 per million tokens, 2026-05.",
-        ]
+        ],
     )
     lines = project.printed.outlines
     start = next(place for place, line in enumerate(lines) if "recsys-mt: " in line)
-    assert max(map(len, lines[start:])) <= 80  # above it, pytest names plugins and folders
+    assert (
+        max(map(len, lines[start:])) <= 80
+    )  # above it, pytest names plugins and folders
 
 
 def test_what_confirms_calls_of_other_tests_has_their_price(project: Project) -> None:
@@ -232,18 +252,25 @@ def test_what_confirms_calls_of_other_tests_has_their_price(project: Project) ->
 
         def test_second(recsys):
             assert same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.05)
-        """
+        """,
     )
     project.plan("--recsys-model=models.py:Counting")
     text = " ".join(project.printed.outlines)
-    assert re.search(r"more if every relation is violated; at most \$0\.\d*[1-9]", text), text
+    assert re.search(
+        r"more if every relation is violated; at most \$0\.\d*[1-9]",
+        text,
+    ), text
     assert "unknown" not in text.partition("nothing was asked")[2]
 
 
-def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project) -> None:
+def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(
+    project: Project,
+) -> None:
     model = "--recsys-model=models.py:Chat"
     project.plan(model, "-k", "test_one")
-    project.printed.stdout.fnmatch_lines(["Tokens of prompts are estimated, 4 characters*"])
+    project.printed.stdout.fnmatch_lines(
+        ["Tokens of prompts are estimated, 4 characters*"],
+    )
     project.run(model, "-k", "test_one")
     project.plan(model, "-k", "test_one or test_two")
     text = " ".join(project.printed.outlines)
@@ -252,7 +279,8 @@ def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project)
     to_make = 4 * 12 * 2 - 24  # scale_ratings is there already
     found = re.search(r" 4 +120 +48 +([\d.]+) k ", text)
     assert found is not None, text
-    # Every answer reports a thousand tokens, so each call is estimated at about as many.
+    # Every answer reports a thousand tokens, so each call is estimated at about as
+    # many.
     assert float(found[1]) == pytest.approx(to_make, rel=0.1)
 
 
@@ -264,7 +292,11 @@ def test_a_price_is_unknown_free_or_the_users_own(project: Project) -> None:
     assert project.cost == "at most $0.00"
     prices = project.pytester.path / "prices.toml"
     prices.write_text('["models.py:Counting"]\ninput = 1000\noutput = 2000.0\n')
-    project.plan("--recsys-model=models.py:Counting", f"--recsys-prices={prices}", *only)
+    project.plan(
+        "--recsys-model=models.py:Counting",
+        f"--recsys-prices={prices}",
+        *only,
+    )
     assert project.cost == "at most $9.94"  # 336 and 4,800 tokens
 
 
@@ -348,12 +380,16 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
     users, twice = 12, 2
     sides = {
         "test_body": users * twice,
-        "test_many_steps": (1 + 3) * users * twice,  # the first also asks the source for the others
+        "test_many_steps": (1 + 3)
+        * users
+        * twice,  # the first also asks the source for the others
         "test_both_ways": users * twice + 5 + 7,
         "test_drawn": 30,
         "test_two_sides_and_more": 2 * users * twice,
         "test_ends": 1,
-        "test_until_it_holds": 20 * users * twice,  # so often it is told that it does not
+        "test_until_it_holds": 20
+        * users
+        * twice,  # so often it is told that it does not
     }
     model = "--recsys-model=toys.py:Noisy"
     assert project.plan(model)["planned"] == sum(sides.values())
@@ -372,7 +408,7 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
             "    test_it.py::test_asks_itself_too",
             "its body ended on made-up answers, so calls after that are not counted*",
             "    test_it.py::test_ends",
-        ]
+        ],
     )
     printed.fnmatch_lines(
         [
@@ -380,7 +416,7 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
             "  1  needs a text model, and *Noisy reads no text",
             "  1  not today",
             "  1  there is no such user",
-        ]
+        ],
     )
     only = ["-k", "body or many or two_sides"]
     planned = project.plan(model, *only)
@@ -390,7 +426,9 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
     assert made["made"] == planned["planned"] == 24 + 96 + 48
 
 
-def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(project: Project) -> None:
+def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(
+    project: Project,
+) -> None:
     project.pytester.makepyfile(
         test_other="""
         import pytest
@@ -416,7 +454,7 @@ def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(projec
             @metamorphic(scale_ratings(2))
             def test_it(self, source, followup):
                 raise AssertionError("the body of a test ran")
-        """
+        """,
     )
     assert project.plan("test_other.py")["planned"] == 24
     project.printed.stdout.fnmatch_lines(
@@ -424,5 +462,5 @@ def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(projec
             "*recsys-mt: the plan for fixture:Faithful*",
             "cannot be planned: OSError: the server is down",
             "    test_other.py::TestGone::test_it",
-        ]
+        ],
     )

@@ -110,14 +110,19 @@ def arrivals(calls: int, in_flight: int, typical: float, seed: int) -> list[floa
     for sent in range(in_flight, in_flight + calls):
         times.append(heapq.heappop(flying))
         if sent < calls:
-            heapq.heappush(flying, times[-1] + draw.lognormvariate(math.log(typical), 0.5))
+            heapq.heappush(
+                flying,
+                times[-1] + draw.lognormvariate(math.log(typical), 0.5),
+            )
     return times
 
 
 @pytest.mark.parametrize("typical", [0.1, 2.0, 20.0], ids="{} s".format)
 @pytest.mark.parametrize(("calls", "in_flight"), [(240, 8), (1000, 8), (1000, 16)])
 def test_the_time_left_in_the_middle_is_about_right(
-    calls: int, in_flight: int, typical: float
+    calls: int,
+    in_flight: int,
+    typical: float,
 ) -> None:
     for seed in range(20):
         clock = Clock()

@@ -11,9 +11,16 @@ from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.engine.shrinking import MOST_CALLS, smallest_raising
 from pytest_recsys_mt.report.raising import as_code, how_to_ask
 
-ITEMS = tuple(Item(f"i{n}", f"Film {n}", 1960 + n, {"genres": ("Crime",)}) for n in range(20))
+ITEMS = tuple(
+    Item(f"i{n}", f"Film {n}", 1960 + n, {"genres": ("Crime",)}) for n in range(20)
+)
 REQUEST = Request(
-    "u1", tuple(Rating(item, 5.0, 7) for item in ITEMS), Scale(), ITEMS, 10, attributes={"age": 61}
+    "u1",
+    tuple(Rating(item, 5.0, 7) for item in ITEMS),
+    Scale(),
+    ITEMS,
+    10,
+    attributes={"age": 61},
 )
 
 
@@ -94,7 +101,12 @@ def test_it_ends_by_the_clock_and_by_the_calls() -> None:
     ],
 )
 def test_the_code_makes_the_request(request_: Request) -> None:
-    names: dict[str, Any] = {"Item": Item, "Rating": Rating, "Request": Request, "Scale": Scale}
+    names: dict[str, Any] = {
+        "Item": Item,
+        "Rating": Rating,
+        "Request": Request,
+        "Scale": Scale,
+    }
     exec("\n".join(as_code(request_)), names)  # noqa: S102 - our own code
     assert names["request"] == request_
 

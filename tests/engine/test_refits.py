@@ -1,4 +1,6 @@
-"""Relations on training data: what is fitted to what, with which seeds, and what the verdict is about."""
+"""Relations on training data: what is fitted to what, with
+which seeds, and what the verdict is about.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,21 @@ from pytest_recsys_mt.relations import (
 )
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecommenderError, RelationError
+from pytest_recsys_mt.safety.errors import (
+    DataError,
+    NotApplicable,
+    RecommenderError,
+    RelationError,
+)
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")
 
 
 class Counting:
-    """Orders candidates by a number of the item that its fit draws, and writes down what it is fitted to."""
+    """Orders candidates by a number of the item that its fit
+    draws, and writes down what it is fitted to.
+    """
 
     fits: ClassVar[list[tuple[str, int]]] = []
     asked: ClassVar[list[tuple[str, str]]] = []
@@ -44,7 +53,13 @@ class Counting:
         self.fits.append((dataset.digest, seed))
         self.title = {item.id: item.title for item in dataset.items.values()}
         draw = np.random.default_rng(seed)
-        noise = dict(zip(sorted(self.title.values()), draw.random(len(self.title)), strict=False))
+        noise = dict(
+            zip(
+                sorted(self.title.values()),
+                draw.random(len(self.title)),
+                strict=False,
+            ),
+        )
         self.height = {
             item: dataset.popularity[item] / 250 + self.spread * noise[title]
             for item, title in self.title.items()
@@ -56,7 +71,10 @@ class Counting:
             offered = {item.id: item.title for item in request.candidates or ()}
             self.asked.extend((request.user, self.title[item]) for item in offered)
             assert all(self.title[item] == title for item, title in offered.items())
-            best = sorted(offered, key=lambda item: (-self.height[item], self.title[item]))
+            best = sorted(
+                offered,
+                key=lambda item: (-self.height[item], self.title[item]),
+            )
             answers.append(Recommendation(tuple(best[: request.k])))
         return answers
 
@@ -81,7 +99,10 @@ def _afresh() -> None:
 
 
 def recsys_of(tmp_path: Path, recommender: object = Counting, **changes: Any) -> Recsys:
-    settings = dataclasses.replace(settings_of(Design(users=100), 0, tmp_path), **changes)
+    settings = dataclasses.replace(
+        settings_of(Design(users=100), 0, tmp_path),
+        **changes,
+    )
     opened = Run(settings, name="refits")
     return Recsys(
         lambda design: opened.runner(recommender, "mine", design),
@@ -116,7 +137,9 @@ def test_answers_of_different_fits_do_not_mix(tmp_path: Path) -> None:
     assert len(set(keys)) == 3 * 2 * 2
 
 
-def test_the_same_seed_is_on_both_sides_where_the_relation_says_so(tmp_path: Path) -> None:
+def test_the_same_seed_is_on_both_sides_where_the_relation_says_so(
+    tmp_path: Path,
+) -> None:
     recsys = recsys_of(tmp_path, Drawing)
     verdict = same_answer(recsys.run(), recsys.run(fit_again))
     assert verdict.status == "holds"
@@ -157,7 +180,10 @@ def test_a_claimed_violation_is_fitted_anew(tmp_path: Path) -> None:
 
 def test_who_may_refuse_is_not_applicable_and_who_may_not_fails(tmp_path: Path) -> None:
     recsys = recsys_of(tmp_path, Refusing)
-    with pytest.raises(NotApplicable, match=r"refused, as it may be: .*a rating is missing"):
+    with pytest.raises(
+        NotApplicable,
+        match=r"refused, as it may be: .*a rating is missing",
+    ):
         same_ranking(recsys.run(), recsys.run(invalid_ratings("nan")))
     strict = dataclasses.replace(invalid_ratings("nan"), may_refuse=False)
     with pytest.raises(Exception, match="raised ValueError: a rating is missing"):
@@ -183,7 +209,9 @@ def test_two_relations_of_one_name_are_two(tmp_path: Path) -> None:
     for relation in (one, two):
         recsys.rewind()
         recsys.like(recsys.design, lambda verdict: verdict).run(relation).sample(2)
-    assert len({digest for digest, _ in Counting.fits}) == 3  # the usual data, and two changes
+    assert (
+        len({digest for digest, _ in Counting.fits}) == 3
+    )  # the usual data, and two changes
 
 
 def test_one_object_cannot_be_fitted_anew(tmp_path: Path) -> None:
@@ -191,12 +219,17 @@ def test_one_object_cannot_be_fitted_anew(tmp_path: Path) -> None:
         recsys_of(tmp_path, Counting())
 
 
-def test_built_in_recommenders_refuse_what_is_no_number_and_sort_what_is_not_sorted() -> None:
+def test_built_in_recommenders_refuse_what_is_no_number_and_sort_what_is_not_sorted() -> (
+    None
+):
     from pytest_recsys_mt.recommenders.scoring import Catalogue
 
     spoilt = invalid_ratings("nan").training
     assert spoilt is not None
-    with pytest.raises(RecommenderError, match="not finite numbers; the first is nan, of user"):
+    with pytest.raises(
+        RecommenderError,
+        match="not finite numbers; the first is nan, of user",
+    ):
         ItemKNN().fit(spoilt(MINI, np.random.default_rng(0)), 0)  # type: ignore[arg-type]
     pytest.importorskip("torch")
     from pytest_recsys_mt.recommenders.trained.data import Training
@@ -264,10 +297,15 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     ],
 )
 def test_what_is_not_fitted_is_skipped_with_one_reason(
-    project: pytest.Pytester, name: str, reason: str
+    project: pytest.Pytester,
+    name: str,
+    reason: str,
 ) -> None:
     done = project.runpytest_inprocess(
-        f"--recsys-model=models.py:{name}", "--recsys-json=r.json", "-p", "no:cacheprovider"
+        f"--recsys-model=models.py:{name}",
+        "--recsys-json=r.json",
+        "-p",
+        "no:cacheprovider",
     )
     done.assert_outcomes(skipped=2)
     record = record_of(project.path / "r.json")
@@ -277,10 +315,18 @@ def test_what_is_not_fitted_is_skipped_with_one_reason(
     assert all(reason in row["reason"] for row in rows)
 
 
-def test_a_plan_counts_the_calls_and_fits_nothing_anew(project: pytest.Pytester) -> None:
-    options = ("--recsys-model=models.py:Fitted", "-p", "no:cacheprovider", "--recsys-users=30")
+def test_a_plan_counts_the_calls_and_fits_nothing_anew(
+    project: pytest.Pytester,
+) -> None:
+    options = (
+        "--recsys-model=models.py:Fitted",
+        "-p",
+        "no:cacheprovider",
+        "--recsys-users=30",
+    )
     done = project.runpytest_inprocess("--recsys-plan", *options)
-    # Two fits on both sides for one relation, one fit on both sides for the other; one source is shared.
+    # Two fits on both sides for one relation, one fit on both sides for the other; one
+    # source is shared.
     done.stdout.fnmatch_lines(["  150 calls planned, 0 cached, 150 to make*"])
     assert (project.path / "fits").read_text() == "x"
     done = project.runpytest_inprocess(*options, "--recsys-json=r.json")
@@ -289,10 +335,17 @@ def test_a_plan_counts_the_calls_and_fits_nothing_anew(project: pytest.Pytester)
 
 @pytest.mark.slow
 def test_two_workers_find_the_same(project: pytest.Pytester) -> None:
-    options = ("--recsys-model=models.py:Fitted", "-p", "no:cacheprovider", "--recsys-users=80")
+    options = (
+        "--recsys-model=models.py:Fitted",
+        "-p",
+        "no:cacheprovider",
+        "--recsys-users=80",
+    )
     found = []
     for workers in ("0", "2"):
         project.runpytest_subprocess(*options, f"-n{workers}", "--recsys-json=r.json")
         rows = record_of(project.path / "r.json")["results"]
-        found.append(sorted((row["relation"], row["status"], row["estimate"]) for row in rows))
+        found.append(
+            sorted((row["relation"], row["status"], row["estimate"]) for row in rows),
+        )
     assert found[0] == found[1]

@@ -11,7 +11,9 @@ from pytest_recsys_mt.engine.shrinking import ddmin
 
 def last(parts: tuple[int, ...], fails: set[frozenset[int]]) -> tuple[int, ...]:
     """The smallest selection found, where one fails that holds all of any of `fails`."""
-    return [parts, *ddmin(parts, lambda kept: any(one <= set(kept) for one in fails))][-1]
+    return [parts, *ddmin(parts, lambda kept: any(one <= set(kept) for one in fails))][
+        -1
+    ]
 
 
 def test_the_example_of_the_paper() -> None:
@@ -26,7 +28,8 @@ def test_the_one_cause_is_all_that_is_left(n: int, data: st.DataObject) -> None:
 
 @given(st.integers(1, 12), st.data())
 def test_nothing_can_be_left_out_of_the_last_whatever_the_input(
-    n: int, data: st.DataObject
+    n: int,
+    data: st.DataObject,
 ) -> None:
     parts = tuple(range(n))
     failing = data.draw(st.sets(st.frozensets(st.integers(0, n - 1), min_size=1)))
@@ -41,12 +44,17 @@ def test_nothing_can_be_left_out_of_the_last_whatever_the_input(
     assert all(fails(kept) for kept in found[1:])
     smallest = found[-1]
     if len(smallest) > 1:
-        assert not any(fails(tuple(p for p in smallest if p != out)) for out in smallest)
+        assert not any(
+            fails(tuple(p for p in smallest if p != out)) for out in smallest
+        )
     assert all(kept and list(kept) == sorted(set(kept)) for kept in tried)
 
 
 @given(st.integers(1, 60), st.data())
-def test_trials_stay_within_the_bounds_of_the_paper(n: int, data: st.DataObject) -> None:
+def test_trials_stay_within_the_bounds_of_the_paper(
+    n: int,
+    data: st.DataObject,
+) -> None:
     cause = data.draw(st.frozensets(st.integers(0, n - 1), min_size=1))
     tried = 0
 

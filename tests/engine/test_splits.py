@@ -20,7 +20,9 @@ def test_the_latest_item_of_every_user_is_held_out() -> None:
     split = Split(MINI, 0)
     for user, history in MINI.histories.items():
         assert split.held_out[user] == {history[-1].item.id}
-    assert len(split.training.interactions) == len(MINI.interactions) - len(MINI.histories)
+    assert len(split.training.interactions) == len(MINI.interactions) - len(
+        MINI.histories,
+    )
 
 
 def test_folds_share_no_user_and_leave_none_out() -> None:
@@ -98,7 +100,8 @@ def test_candidates_of_a_large_catalogue_are_drawn_from_all_unseen_items() -> No
 def test_a_user_of_a_large_catalogue_who_has_seen_almost_all_of_it_is_named() -> None:
     split = Split(_large(LARGE - 9, 2), 0)
     with pytest.raises(
-        DataError, match=r"only 9 items that user 'u[01]' has not seen, 19 are needed"
+        DataError,
+        match=r"only 9 items that user 'u[01]' has not seen, 19 are needed",
     ):
         split.cases(Design())
     (case, _) = split.cases(Design(candidates=10))
@@ -109,7 +112,10 @@ def test_a_user_of_a_large_catalogue_who_has_seen_almost_all_of_it_is_named() ->
 
 def test_designs_share_the_candidates_and_histories_of_a_user() -> None:
     split = Split(MINI, 0)
-    short, long = split.cases(Design(users=40, k=5)), split.cases(Design(users=60, history=1000))
+    short, long = (
+        split.cases(Design(users=40, k=5)),
+        split.cases(Design(users=60, history=1000)),
+    )
     for one, other in zip(short, long, strict=False):
         assert one.request.user == other.request.user
         assert one.request.candidates is other.request.candidates
@@ -117,7 +123,9 @@ def test_designs_share_the_candidates_and_histories_of_a_user() -> None:
     liked = split.cases(Design(users=60, rated_above=4.0, history=1000))
     for case in liked:
         ratings = split.training.histories[case.request.user]
-        assert case.request.history == tuple(each for each in ratings if each.value > 4.0)
+        assert case.request.history == tuple(
+            each for each in ratings if each.value > 4.0
+        )
         assert case.past == tuple(each.item.id for each in ratings)
 
 
@@ -155,12 +163,18 @@ def test_units_are_drawn_alike_whatever_their_size() -> None:
     )
     splits = (Split(large, seed, unit="household") for seed in range(40))
     early = sum(
-        any(large.users[user]["household"] == 0 for user in split.users(Design(users=20)))
+        any(
+            large.users[user]["household"] == 0
+            for user in split.users(Design(users=20))
+        )
         for split in splits
     )
     assert early < 20  # 20 of 101 units; of users it would be in nearly every sample
 
 
 def test_a_unit_that_no_user_has_is_refused() -> None:
-    with pytest.raises(DataError, match=r"no user .* has the attribute 'occupatio'.*occupation"):
+    with pytest.raises(
+        DataError,
+        match=r"no user .* has the attribute 'occupatio'.*occupation",
+    ):
         Split(MINI, 0, unit="occupatio").users(Design())

@@ -65,7 +65,9 @@ def test_a_recommender_that_reads_no_text_skips_the_test_with_a_row(
     project: pytest.Pytester,
 ) -> None:
     done = project.runpytest_inprocess(
-        "--recsys-model=toys:Faithful", "--recsys-json=record.json", "-rs"
+        "--recsys-model=toys:Faithful",
+        "--recsys-json=record.json",
+        "-rs",
     )
     done.assert_outcomes(skipped=1)
     (row,) = record_of(project.path / "record.json")["results"]

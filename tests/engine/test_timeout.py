@@ -60,18 +60,40 @@ def run(folder: Path, *arguments: str) -> str:
     """What a run prints; it must end by itself."""
     for name, text in PROJECT.items():
         (folder / name).write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--recsys-json=r.json"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--recsys-json=r.json",
+    ]
     done = subprocess.run(
-        [*command, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300
+        [*command, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [[], ["-n", "2"]],
+    ids=["one process", "two workers"],
+)
 def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
-    tmp_path: Path, workers: list[str]
+    tmp_path: Path,
+    workers: list[str],
 ) -> None:
-    text = run(tmp_path, "--recsys-model=shop.py:Shop", "-orecsys_timeout=0.5", *workers)
+    text = run(
+        tmp_path,
+        "--recsys-model=shop.py:Shop",
+        "-orecsys_timeout=0.5",
+        *workers,
+    )
     rows = record_of(tmp_path / "r.json")["results"]
     assert [row["status"] for row in rows] == ["error", "error"]
     assert "gave no answer within 0.5 s (recsys_timeout)" in rows[0]["reason"]
@@ -81,14 +103,19 @@ def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
 
 
 def test_one_user_for_whom_it_hangs_fails_alone(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nrecsys_timeout = 1\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nrecsys_timeout = 1\n",
+        encoding="utf-8",
+    )
     run(tmp_path, "--recsys-model=shop.py:Once", "--recsys-users=100", "-k", "shift")
     (row,) = record_of(tmp_path / "r.json")["results"]
     assert (row["status"], row["errors"]) == ("holds", 1)
     assert row["users"] >= 19
 
 
-def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(tmp_path: Path) -> None:
+def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(
+    tmp_path: Path,
+) -> None:
     text = run(
         tmp_path, "--recsys-model=shop.py:Writer", "-orecsys_timeout=0.3", "--recsys-users=20",
         "-k", "shift",
@@ -98,14 +125,19 @@ def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(tmp_path: Path
 
 
 def test_a_limit_that_is_no_time_is_refused(tmp_path: Path) -> None:
-    assert "recsys_timeout='0': a number above 0 is needed" in run(tmp_path, "-orecsys_timeout=0")
+    assert "recsys_timeout='0': a number above 0 is needed" in run(
+        tmp_path,
+        "-orecsys_timeout=0",
+    )
 
 
 def test_without_a_limit_calls_stay_in_the_thread_of_their_caller() -> None:
     assert Patience(None).call(threading.get_ident) == threading.get_ident()
     limited = Patience(60)
     first, second = limited.call(threading.get_ident), limited.call(threading.get_ident)
-    assert first == second != threading.get_ident(), "what belongs to a thread stays in one"
+    assert first == second != threading.get_ident(), (
+        "what belongs to a thread stays in one"
+    )
 
 
 def test_what_is_raised_in_time_is_raised_as_it_is() -> None:
@@ -117,7 +149,10 @@ def test_an_answer_in_between_begins_the_count_anew() -> None:
     patience = Patience(0.5)
     for seconds in (600, 600, 0, 600, 600):
         if seconds:
-            with pytest.raises(NoAnswerError, match=r"within 0\.5 s \(recsys_timeout\)$"):
+            with pytest.raises(
+                NoAnswerError,
+                match=r"within 0\.5 s \(recsys_timeout\)$",
+            ):
                 patience.call(time.sleep, seconds)
         else:
             patience.call(time.sleep, seconds)

@@ -1,4 +1,6 @@
-"""Two recommenders side by side: what differs beyond the noise of both is found, and noise is not taken for it."""
+"""Two recommenders side by side: what differs beyond the noise of both is found, and
+noise is not taken for it.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,22 @@ DESIGN = Design(users=200)
 
 
 class Ranker:
-    """Ranks by a fixed score of user and item; optionally with noise, and with an index that lacks some items.
+    """Ranks by a fixed score of user and item; optionally with noise, and with an index
+    that lacks some items.
 
     Args:
-        noise: Standard deviation of what is added to each score; scores lie between 0 and 1.
+        noise: Standard deviation of what is added to each score; scores lie between 0
+            and 1.
         stale: The share of items that the index lacks: they come last.
         fails: The share of users whose requests fail.
     """
 
     def __init__(
-        self, noise: float = 0.0, stale: float = 0.0, fails: float = 0.0, seed: int = 0
+        self,
+        noise: float = 0.0,
+        stale: float = 0.0,
+        fails: float = 0.0,
+        seed: int = 0,
     ) -> None:
         self.deterministic = not noise
         self._noise = noise
@@ -55,7 +63,9 @@ class Ranker:
         if unit(request.user, "fails") < self._fails:
             raise ValueError("no such user")
         assert request.candidates is not None
-        scores = {item.id: self._score(request.user, item.id) for item in request.candidates}
+        scores = {
+            item.id: self._score(request.user, item.id) for item in request.candidates
+        }
         ranked = sorted(scores, key=scores.__getitem__, reverse=True)
         return Recommendation(tuple(ranked[: request.k]))
 
@@ -84,7 +94,9 @@ def side(run: Run, recommender: object, name: str, design: Design = DESIGN) -> S
 
 def parity(run: Run, ours: Ranker, theirs: Ranker) -> Verdict:
     verdict: Verdict = served_as_trained(
-        side(run, ours, "ours"), side(run, theirs, "theirs"), changed=0.05
+        side(run, ours, "ours"),
+        side(run, theirs, "theirs"),
+        changed=0.05,
     )
     return verdict
 
@@ -113,9 +125,24 @@ class B(A):
     [
         (Ranker(), Ranker(), "served_as_trained:any:rbo", "holds"),
         (Ranker(), Ranker(stale=0.3), "served_as_trained:any:rbo", "violated"),
-        (Ranker(noise=NOISE), Ranker(noise=NOISE, seed=1), "served_as_trained:rbo", "holds"),
-        (Ranker(noise=NOISE), Ranker(noise=2 * NOISE, seed=1), "served_as_trained:rbo", "holds"),
-        (Ranker(noise=NOISE), Ranker(noise=NOISE, stale=0.3), "served_as_trained:rbo", "violated"),
+        (
+            Ranker(noise=NOISE),
+            Ranker(noise=NOISE, seed=1),
+            "served_as_trained:rbo",
+            "holds",
+        ),
+        (
+            Ranker(noise=NOISE),
+            Ranker(noise=2 * NOISE, seed=1),
+            "served_as_trained:rbo",
+            "holds",
+        ),
+        (
+            Ranker(noise=NOISE),
+            Ranker(noise=NOISE, stale=0.3),
+            "served_as_trained:rbo",
+            "violated",
+        ),
         (Ranker(), Ranker(noise=NOISE / 5), "served_as_trained:rbo", "holds"),
         (Ranker(noise=NOISE / 5), Ranker(), "served_as_trained:rbo", "holds"),
         (Ranker(), Ranker(noise=NOISE, stale=0.3), "served_as_trained:rbo", "violated"),
@@ -125,7 +152,11 @@ class B(A):
     ],
 )
 def test_a_difference_beyond_the_noise_of_both_is_found(
-    run: Run, ours: Ranker, theirs: Ranker, oracle: str, status: str
+    run: Run,
+    ours: Ranker,
+    theirs: Ranker,
+    oracle: str,
+    status: str,
 ) -> None:
     verdict = parity(run, ours, theirs)
     assert (verdict.oracle, verdict.status) == (oracle, status)
@@ -144,7 +175,10 @@ def test_the_deterministic_one_of_two_is_asked_once_a_user(run: Run) -> None:
 def test_one_recommender_against_itself_is_no_pair_of_two(run: Run) -> None:
     ours = Ranker()
     source = side(run, ours, "ours")
-    with pytest.raises(OracleError, match="both sides are the same answers, those of ours"):
+    with pytest.raises(
+        OracleError,
+        match="both sides are the same answers, those of ours",
+    ):
         unmoved(source, side(run, ours, "ours"))
 
 
@@ -157,12 +191,18 @@ def test_a_relation_may_be_asked_of_both(run: Run) -> None:
         )
     )
     verdict = unmoved(ours, theirs)
-    assert (verdict.status, verdict.relation) == ("holds", "shuffle_candidates against theirs")
+    assert (verdict.status, verdict.relation) == (
+        "holds",
+        "shuffle_candidates against theirs",
+    )
 
 
 def test_both_need_one_design(run: Run) -> None:
     with pytest.raises(OracleError, match="answers to one design"):
-        unmoved(side(run, Ranker(), "ours"), side(run, Ranker(), "theirs", Design(users=200, k=5)))
+        unmoved(
+            side(run, Ranker(), "ours"),
+            side(run, Ranker(), "theirs", Design(users=200, k=5)),
+        )
 
 
 class Longer(Ranker):
@@ -176,7 +216,7 @@ def test_lists_that_are_longer_than_asked_are_counted(run: Run) -> None:
     verdict = parity(run, Ranker(), Longer())
     assert verdict.status == "holds", "the first k items are compared"
     assert run.recommenders.notes == [
-        f"{verdict.users} answers of theirs name more items than were asked for; only the first k of each count"
+        f"{verdict.users} answers of theirs name more items than were asked for; only the first k of each count",
     ]
 
 
@@ -201,17 +241,25 @@ def parity_in(folder: Path, *typed: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     program = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
     return subprocess.run(
-        [sys.executable, "-c", program, *typed], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, *typed], cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
 def test_too_few_users_for_a_share_are_told_of_the_exact_way(tmp_path: Path) -> None:
     done = parity_in(
-        tmp_path, "parity", "two:A", "two:B", "--users=40", f"--recsys-cache={tmp_path}/cache"
+        tmp_path,
+        "parity",
+        "two:A",
+        "two:B",
+        "--users=40",
+        f"--recsys-cache={tmp_path}/cache",
     )
     told = " ".join(done.stdout.split())
     assert "inconclusive: promise.py::test_served_as_trained_by_default[two-A]" in told
-    assert "note: both declare that they always answer alike: --exact needs no more users" in told
+    assert (
+        "note: both declare that they always answer alike: --exact needs no more users"
+        in told
+    )
     kept = parity_in(tmp_path, "runs")
     assert "two:A against two:B on mini" in kept.stdout
 
@@ -222,7 +270,9 @@ def test_a_service_that_cannot_be_reached_is_named_at_once(tmp_path: Path) -> No
         f"--recsys-cache={tmp_path}/cache",
     )  # fmt: skip
     lines = done.stdout.splitlines()
-    told = next(place for place, line in enumerate(lines) if "cannot be reached" in line)
+    told = next(
+        place for place, line in enumerate(lines) if "cannot be reached" in line
+    )
     assert told < 5, done.stdout
     assert len(lines) < 20, done.stdout
 
@@ -233,13 +283,20 @@ def test_sound_pairs_are_seldom_called_violated(tmp_path: Path) -> None:
     for seed in range(100):
         opened = Run(settings_of(DESIGN, seed, tmp_path / str(seed)), name="two")
         noise = NOISE * (1 + seed % 3)
-        verdict = parity(opened, Ranker(noise, seed=seed), Ranker(noise, seed=1000 + seed))
+        verdict = parity(
+            opened,
+            Ranker(noise, seed=seed),
+            Ranker(noise, seed=1000 + seed),
+        )
         violated += verdict.status == "violated"
         opened.close()
     assert violated <= 5
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of a process group are those of POSIX")
+@pytest.mark.skipif(
+    os.name == "nt",
+    reason="signals of a process group are those of POSIX",
+)
 def test_ctrl_c_ends_parity_as_it_ends_pytest(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")

@@ -1,4 +1,6 @@
-"""Replicates that are no draws: one draw behind a cache is told from a model without noise."""
+"""Replicates that are no draws: one draw behind a cache
+is told from a model without noise.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,10 @@ def test_agrees(recsys):
     ],
 )
 def test_one_draw_behind_a_cache_breaks_no_promise(
-    pytester: pytest.Pytester, name: str, broken: int, unsure: int
+    pytester: pytest.Pytester,
+    name: str,
+    broken: int,
+    unsure: int,
 ) -> None:
     pytester.makepyfile(models=MODELS, test_them=TESTS)
     pytester.runpytest_inprocess(
@@ -96,5 +101,8 @@ def test_one_draw_behind_a_cache_breaks_no_promise(
     assert [row["status"] for row in told] == ["inconclusive"] * unsure
     assert len(record["notes"]) == bool(unsure)
     if unsure:
-        assert "with '[1]' behind the prompt 100% of the answers are others" in record["notes"][0]
+        assert (
+            "with '[1]' behind the prompt 100% of the answers are others"
+            in record["notes"][0]
+        )
         assert "deterministic=true" in record["notes"][0]

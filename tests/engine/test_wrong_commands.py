@@ -1,4 +1,6 @@
-"""What careless and hostile users give the program ``recsys-mt``: one line that names it, never a traceback."""
+"""What careless and hostile users give the program
+``recsys-mt``: one line that names it, never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
 @pytest.mark.parametrize("command", ["report", "monitor"])
 @pytest.mark.parametrize("name", [*FILES, "folder", "nothere.json"])
 def test_what_is_no_record_is_named(
-    command: str, name: str, capsys: pytest.CaptureFixture[str]
+    command: str,
+    name: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     code, error = said(capsys, command, name)
     assert code == 2
@@ -53,8 +57,14 @@ def test_what_is_no_record_is_named(
     assert not list(Path().glob("*.html"))
 
 
-@pytest.mark.parametrize("name", ["noise.bin", "notes.txt", "bad.jsonl", "cut.json", "deep.json"])
-def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["noise.bin", "notes.txt", "bad.jsonl", "cut.json", "deep.json"],
+)
+def test_what_is_no_answer_is_refused(
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, error = said(capsys, "cache", "import", "--cache=kept", name)
     assert code == 1
     assert f"recsys-mt: refused: {name}:1: " in error
@@ -91,7 +101,9 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
     ],
 )  # fmt: skip
 def test_a_wrong_command_is_answered_with_the_next_step(
-    arguments: str, says: str, capsys: pytest.CaptureFixture[str]
+    arguments: str,
+    says: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     code, error = said(capsys, *arguments.split())
     assert code == 2

@@ -1,4 +1,6 @@
-"""pytester forgets every module that was imported inside it, and these cannot be imported twice."""
+"""pytester forgets every module that was imported inside
+it, and these cannot be imported twice.
+"""
 
 import scipy.stats  # noqa: F401
 

@@ -1,4 +1,6 @@
-"""What is true of every fault that can be planted: valid requests, lists no longer, the same every time."""
+"""What is true of every fault that can be planted: valid
+requests, lists no longer, the same every time.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -40,17 +42,26 @@ def sound(asked: Sequence[Request]) -> list[Recommendation]:
         for rating in request.history:
             for genre in rating.item.attributes["genres"]:
                 counts[genre] = counts.get(genre, 0) + request.scale.unit(rating.value)
-        offered = request.candidates or [MINI.items[item] for item in sorted(MINI.items)[:40]]
+        offered = request.candidates or [
+            MINI.items[item] for item in sorted(MINI.items)[:40]
+        ]
         ranked = sorted(
             offered,
-            key=lambda item: (-sum(counts.get(g, 0) for g in item.attributes["genres"]), item.id),
+            key=lambda item: (
+                -sum(counts.get(g, 0) for g in item.attributes["genres"]),
+                item.id,
+            ),
         )
         return tuple(item.id for item in ranked[: request.k])
 
     return [Recommendation(liking(request)) for request in asked]
 
 
-BATCHES = st.lists(requests("mini", max_history=6, max_candidates=8), min_size=1, max_size=3)
+BATCHES = st.lists(
+    requests("mini", max_history=6, max_candidates=8),
+    min_size=1,
+    max_size=3,
+)
 
 
 @settings(max_examples=20, deadline=None, derandomize=True, database=None)
@@ -59,7 +70,10 @@ def test_requests_stay_valid_and_lists_do_not_grow(batch: list[Request]) -> None
     for dose in doses():
         seen: list[Request] = []
 
-        def ask(asked: Sequence[Request], seen: list[Request] = seen) -> list[Recommendation]:
+        def ask(
+            asked: Sequence[Request],
+            seen: list[Request] = seen,
+        ) -> list[Recommendation]:
             seen.extend(asked)
             return sound(asked)
 
@@ -67,7 +81,9 @@ def test_requests_stay_valid_and_lists_do_not_grow(batch: list[Request]) -> None
         assert len(answers) == len(batch), dose
         for request in seen:
             values = [rating.value for rating in request.history]
-            assert all(request.scale.low <= value <= request.scale.high for value in values), dose
+            assert all(
+                request.scale.low <= value <= request.scale.high for value in values
+            ), dose
         for request, answer in zip(batch, answers, strict=True):
             offered = {item.id for item in request.candidates or ()}
             assert answer.error is None
@@ -88,8 +104,13 @@ def test_what_failed_stays_failed(name: str) -> None:
     batch = _batch(Design(users=3))
     failed = [Recommendation((), error="gone") for _ in batch]
     for dose in doses([name]):
-        answers = dose.planted(KNOWN).recommend(batch, lambda asked: failed[: len(asked)])
-        assert all(one is other for one, other in zip(answers, failed, strict=True)), dose
+        answers = dose.planted(KNOWN).recommend(
+            batch,
+            lambda asked: failed[: len(asked)],
+        )
+        assert all(one is other for one, other in zip(answers, failed, strict=True)), (
+            dose
+        )
 
 
 @KINDS
@@ -97,7 +118,8 @@ def test_an_empty_answer_does_no_harm(name: str) -> None:
     batch = _batch(Design(users=3))
     for dose in doses([name]):
         for answer in dose.planted(KNOWN).recommend(
-            batch, lambda asked: [Recommendation(())] * len(asked)
+            batch,
+            lambda asked: [Recommendation(())] * len(asked),
         ):
             assert answer.items == (), dose
 
@@ -116,7 +138,9 @@ def test_it_works_with_and_without_candidates(name: str, candidates: int) -> Non
 @ALL
 def test_every_strength_changes_answers(dose: Dose) -> None:
     if dose.name in BY_THE_WORDS:
-        pytest.skip("shows only to recommenders that read text, or the order of a history")
+        pytest.skip(
+            "shows only to recommenders that read text, or the order of a history",
+        )
     if dose.name == "ties_by_hash":
         pytest.skip("what Python's hash() gives differs from process to process")
     changed = _changed(dose)
@@ -125,7 +149,9 @@ def test_every_strength_changes_answers(dose: Dose) -> None:
 
 @KINDS
 def test_the_whole_fault_changes_no_fewer_answers_than_a_weak_one(name: str) -> None:
-    changed = [_changed(dose) for dose in doses([name]) if dose.name not in BY_THE_WORDS]
+    changed = [
+        _changed(dose) for dose in doses([name]) if dose.name not in BY_THE_WORDS
+    ]
     if name in (
         "popular",
         "ties_by_hash",
@@ -157,24 +183,35 @@ def _batch(design: Design) -> tuple[Request, ...]:
 
 @cache
 def _layouts() -> tuple[tuple[Request, ...], ...]:
-    """The same users as they are, strangely, asked for long lists, and with half of their history."""
+    """The same users as they are, strangely, asked for long
+    lists, and with half of their history.
+    """
     usual = _batch(Design(users=40))
-    world = World(tuple(MINI.items.values()), {each.user: each.history for each in usual})
+    world = World(
+        tuple(MINI.items.values()),
+        {each.user: each.history for each in usual},
+    )
     strange = tuple(_strange(request, world) for request in usual)
-    halves = tuple(each.replace(history=each.history[1::2], replicate=1) for each in usual)
+    halves = tuple(
+        each.replace(history=each.history[1::2], replicate=1) for each in usual
+    )
     return usual, strange, _batch(Design(users=40, candidates=25, k=20)), halves
 
 
 @cache
 def _right() -> dict[int, Recommendation]:
-    """The sound answer to each request of the layouts, by its identity: most faults change answers alone."""
+    """The sound answer to each request of the layouts, by its
+    identity: most faults change answers alone.
+    """
     asked = [request for layout in _layouts() for request in layout]
     return {id(one): answer for one, answer in zip(asked, sound(asked), strict=True)}
 
 
 def _sound(asked: Sequence[Request]) -> list[Recommendation]:
     known = _right()
-    return [known[id(each)] if id(each) in known else sound([each])[0] for each in asked]
+    return [
+        known[id(each)] if id(each) in known else sound([each])[0] for each in asked
+    ]
 
 
 @cache
@@ -193,9 +230,13 @@ def _changed(dose: Dose) -> int:
 
 
 def _strange(request: Request, world: World) -> Request:
-    """Another scale, a repeat in the history, a stranger's name, and an instruction in a title."""
+    """Another scale, a repeat in the history, a stranger's
+    name, and an instruction in a title.
+    """
     told = title_injection(request, generator("told", request.user), world)
     history = (*told.history, told.history[0])
     scale = Scale(request.scale.low * 2 + 3, request.scale.high * 2 + 3)
-    moved = tuple(Rating(each.item, each.value * 2 + 3, each.timestamp) for each in history)
+    moved = tuple(
+        Rating(each.item, each.value * 2 + 3, each.timestamp) for each in history
+    )
     return told.replace(user=f"stranger {request.user}", history=moved, scale=scale)

@@ -52,7 +52,11 @@ def run(
     return Run(record, {test: outcome for test, _, outcome in rows}, 1.0, "")
 
 
-SOUND = run(("a", "holds", "passed"), ("b", "holds", "passed"), ("c", "violated", "failed"))
+SOUND = run(
+    ("a", "holds", "passed"),
+    ("b", "holds", "passed"),
+    ("c", "violated", "failed"),
+)
 
 
 def fate_of(faulty: Run, baseline: Run = SOUND) -> tuple[str, dict[str, str]]:
@@ -69,7 +73,10 @@ def test_a_run_that_was_not_told_of_its_fault_kills_nothing() -> None:
 
 def test_a_test_that_fails_by_a_violation_kills() -> None:
     fate, cells = fate_of(run(("a", "violated", "failed"), ("b", "holds", "passed")))
-    assert (fate, cells) == ("killed", {"a": "killed", "b": "survived", DRIFT: "survived"})
+    assert (fate, cells) == (
+        "killed",
+        {"a": "killed", "b": "survived", DRIFT: "survived"},
+    )
 
 
 def test_a_test_without_a_verdict_kills_by_failing() -> None:
@@ -87,7 +94,8 @@ def test_what_is_not_clear_kills_nothing(status: str, outcome: str) -> None:
 
 @pytest.mark.parametrize(("failed", "fate"), [(0, "killed"), (2, "unclear")])
 def test_answers_that_cannot_be_judged_are_found_and_calls_that_failed_say_nothing(
-    failed: int, fate: str
+    failed: int,
+    fate: str,
 ) -> None:
     faulty = run(("a", "error", "failed"), ("b", "holds", "passed"), failed=failed)
     assert fate_of(faulty)[0] == fate
@@ -100,13 +108,17 @@ def test_what_shows_where_no_test_looks_survived() -> None:
     }  # fmt: skip
     rows = ("a", "holds", "passed"), ("b", "holds", "passed")
     assert fate_of(run(*rows, differing=0, elsewhere=elsewhere))[0] == "survived"
-    assert fate_of(run(*rows, differing=0, elsewhere={**elsewhere, "differing": 0}))[0] == (
-        "equivalent"
-    )
+    assert fate_of(run(*rows, differing=0, elsewhere={**elsewhere, "differing": 0}))[
+        0
+    ] == ("equivalent")
 
 
 def test_a_test_that_fails_without_a_fault_kills_nothing() -> None:
-    faulty = run(("a", "holds", "passed"), ("b", "holds", "passed"), ("c", "violated", "failed"))
+    faulty = run(
+        ("a", "holds", "passed"),
+        ("b", "holds", "passed"),
+        ("c", "violated", "failed"),
+    )
     fate, cells = fate_of(faulty)
     assert fate == "survived"
     assert "c" not in cells
@@ -122,7 +134,8 @@ def test_a_test_that_fails_without_a_fault_kills_nothing() -> None:
     ],
 )
 def test_a_test_that_is_inconclusive_in_part_finds_what_breaks_the_other_part(
-    ends: list[str], fate: str
+    ends: list[str],
+    fate: str,
 ) -> None:
     rows = ("a", "holds", "passed"), ("b", "holds", "passed")
     sound = run(*rows, ("c", "holds", PARTLY), ("c", "inconclusive", PARTLY))
@@ -139,12 +152,16 @@ def test_the_check_at_the_end_of_the_run_counts_as_a_test() -> None:
 
 def test_equivalence_is_decided_by_answers_alone() -> None:
     rows = (("a", "violated", "failed"), ("b", "holds", "passed"))
-    (trial,) = (found := adequacy([], SOUND, [(dose("stale"), run(*rows, differing=0))], 1.0))[
-        "trials"
-    ]
+    (trial,) = (
+        found := adequacy([], SOUND, [(dose("stale"), run(*rows, differing=0))], 1.0)
+    )["trials"]
     assert trial["fate"] == "equivalent"
     (score,) = found["scores"]
-    assert (score["faults"], score["equivalent"], score["equivalent_killed"]) == (0, 1, 1)
+    assert (score["faults"], score["equivalent"], score["equivalent_killed"]) == (
+        0,
+        1,
+        1,
+    )
     assert score["share"] is None
 
 
@@ -158,7 +175,10 @@ def test_equivalence_is_decided_by_answers_alone() -> None:
         ([], "equivalent"),
     ],
 )
-def test_a_noisy_recommender_is_compared_with_its_noise(beyond: list[float], fate: str) -> None:
+def test_a_noisy_recommender_is_compared_with_its_noise(
+    beyond: list[float],
+    fate: str,
+) -> None:
     rows = (("a", "holds", "passed"), ("b", "holds", "passed"))
     assert fate_of(run(*rows, exact=False, beyond_noise=beyond))[0] == fate
 
@@ -185,7 +205,10 @@ def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> N
     trials = [
         (dose("stale"), run((name, "violated", "failed"), ("b", "holds", "passed"))),
         *(
-            (dose(fault), run((name, "holds", "passed"), *more, fault=fault, **compared))
+            (
+                dose(fault),
+                run((name, "holds", "passed"), *more, fault=fault, **compared),
+            )
             for fault, more, compared in others
         ),
         (dose("memory"), Run(None, {}, 1.0, "gone <i>")),
@@ -195,7 +218,9 @@ def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> N
     assert max(map(len, text)) <= 80
     assert "\x1b" not in "".join(text)
     assert any("SURVIVED" in line for line in text)
-    assert any("@metamorphic(shuffle_candidates)" in line for line in text), "ready to paste"
+    assert any("@metamorphic(shuffle_candidates)" in line for line in text), (
+        "ready to paste"
+    )
     page = render(found)
     assert "<b>bold" not in page
     assert "<script" not in page
@@ -204,7 +229,9 @@ def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> N
     assert render(found) == page
 
 
-def test_sources_are_files_of_a_size_and_nothing_that_is_waited_for(tmp_path: Path) -> None:
+def test_sources_are_files_of_a_size_and_nothing_that_is_waited_for(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "shop.py").write_text("x = 1\n", encoding="utf-8")
     alone = running._sources(tmp_path)
     os.mkfifo(tmp_path / "pipe.py")

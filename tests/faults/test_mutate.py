@@ -1,4 +1,6 @@
-"""`recsys-mt mutate`: which faults a suite finds, what it would cost, and that a stopped command goes on."""
+"""`recsys-mt mutate`: which faults a suite finds, what it would cost, and that a
+stopped command goes on.
+"""
 
 import json
 import re
@@ -46,7 +48,7 @@ def mutate(project: Path, *options: str) -> int:
             "--recsys-users=60",
             "--recsys-shrink=0",
             f"--recsys-cache={project / 'cache'}",
-        ]
+        ],
     )
 
 
@@ -56,7 +58,8 @@ def found_in(project: Path) -> dict[str, Any]:
 
 
 def test_a_fault_that_the_tests_find_is_killed(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert mutate(project, "--faults", "repeats:1") == 0
     found = found_in(project)
@@ -86,11 +89,14 @@ SHORT = (
     ids=["all-behind", "folder-behind", "without"],
 )
 def test_faults_are_planted_with_a_folder_behind_two_hyphens(
-    project: Path, given: tuple[str, ...]
+    project: Path,
+    given: tuple[str, ...],
 ) -> None:
     (project / "tests").mkdir()
     (project / "test_shop.py").rename(project / "tests" / "test_shop.py")
-    assert main(["mutate", "--json", "found.json", "--faults", "repeats:1", *given]) == 0
+    assert (
+        main(["mutate", "--json", "found.json", "--faults", "repeats:1", *given]) == 0
+    )
     (trial,) = found_in(project)["trials"]
     assert trial["fate"] == "killed"
 
@@ -106,10 +112,14 @@ def pytest_configure(config):
 
 
 def test_it_stops_at_once_if_no_fault_can_be_planted(
-    project: Path, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytester.makeconftest(REFUSES)
-    chosen = [option for fault in ("repeats", "popular") for option in ("--faults", fault)]
+    chosen = [
+        option for fault in ("repeats", "popular") for option in ("--faults", fault)
+    ]
     assert main(["mutate", "--json", "found.json", *chosen, *SHORT]) == 2
     said = capsys.readouterr().err
     assert "3/5" in said
@@ -121,7 +131,10 @@ def test_it_stops_at_once_if_no_fault_can_be_planted(
 
 
 @pytest.mark.slow  # the other fates, and a second time
-def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_says_what_the_tests_find(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     chosen = [option for fault in FAULTS for option in ("--faults", fault)]
     assert mutate(project, *chosen) == 0
     found = found_in(project)
@@ -137,7 +150,9 @@ def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixtur
     assert "test_shop.py::test_it_asks_nobody" in found["tests"]
     shown = capsys.readouterr()
     assert "score: 50.0%" in shown.out
-    assert "@metamorphic(swap_history)" in shown.out, "what would find the survivor, ready to paste"
+    assert "@metamorphic(swap_history)" in shown.out, (
+        "what would find the survivor, ready to paste"
+    )
     assert "3/3" in shown.err
     assert "popular:0.75" in (project / "found.html").read_text()
 
@@ -148,7 +163,10 @@ def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.slow  # three runs more, for the tests alone
-def test_other_tests_keep_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_tests_keep_nothing(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     mutate(project, "--faults", "repeats:1")
     # By a margin.
     wider = (project / "test_shop.py").read_text().replace("margin=0.1", "margin=0.9")
@@ -158,7 +176,9 @@ def test_other_tests_keep_nothing(project: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.slow  # a variant of test_it_says_what_the_tests_find
-def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(project: Path) -> None:
+def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
+    project: Path,
+) -> None:
     (project / "test_shop.py").write_text(FAILING + TESTS)
     mutate(project, "--first-kill", "--faults", "repeats:1")
     (trial,) = found_in(project)["trials"]
@@ -167,28 +187,43 @@ def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(pro
 
 @pytest.mark.slow  # test_it_says_what_the_tests_find has both
 def test_what_no_test_looks_at_is_missed_and_not_equivalent(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (project / "test_shop.py").write_text(
         "from pytest_recsys_mt.oracles import no_repeats\n\n\n"
-        "def test_repeats(recsys):\n    assert no_repeats(recsys.run(), margin=0.1)\n"
+        "def test_repeats(recsys):\n    assert no_repeats(recsys.run(), margin=0.1)\n",
     )
-    names = ("minds_the_depth:1", "counts_repeats:1", "reads_raw_numbers:1", "minds_the_wording:1")
-    assert mutate(project, *(option for name in names for option in ("--faults", name))) == 0
+    names = (
+        "minds_the_depth:1",
+        "counts_repeats:1",
+        "reads_raw_numbers:1",
+        "minds_the_wording:1",
+    )
+    assert (
+        mutate(project, *(option for name in names for option in ("--faults", name)))
+        == 0
+    )
     found = found_in(project)
-    assert {trial["fault"]: (trial["fate"], trial["reason"]) for trial in found["trials"]} == {
+    assert {
+        trial["fault"]: (trial["fate"], trial["reason"]) for trial in found["trials"]
+    } == {
         "minds_the_depth:1": ("survived", "it shows only where no test looks"),
         "counts_repeats:1": ("survived", "it shows only where no test looks"),
         "reads_raw_numbers:1": ("survived", "it shows only where no test looks"),
         "minds_the_wording:1": ("equivalent", "none of 30 answers differs"),
     }
     said = " ".join(capsys.readouterr().out.split())
-    assert "it shows only where no test looks: there it changes 100% of 20 answers" in said
+    assert (
+        "it shows only where no test looks: there it changes 100% of 20 answers" in said
+    )
 
 
 @pytest.mark.slow  # plans have tests of their own
 def test_a_plan_asks_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
+    assert (
+        mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
+    )
     said = " ".join(capfd.readouterr().out.split())
     assert "6 faults: 3 change answers only" in said
     assert "3 change requests, and ask at the most 120 each: 360" in said
@@ -206,12 +241,18 @@ def test_faults_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     ("text", "said"),
     [
         ("def test_it():\n    assert True\n", "pytest said: ===* 1 passed"),
-        ("from counting import Shpo\n", "pytest said: ImportError: cannot import name 'Shpo'"),
+        (
+            "from counting import Shpo\n",
+            "pytest said: ImportError: cannot import name 'Shpo'",
+        ),
     ],
 )
 @pytest.mark.slow  # messages alone
 def test_without_a_verdict_there_is_nothing_to_try(
-    project: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    said: str,
 ) -> None:
     (project / "test_shop.py").write_text(text)
     assert mutate(project, "--faults", "stale") == 2
@@ -220,10 +261,15 @@ def test_without_a_verdict_there_is_nothing_to_try(
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--faults", "stael"], "did you mean 'stale'"), (["--jobs", "0"], "whole number from 1")],
+    [
+        (["--faults", "stael"], "did you mean 'stale'"),
+        (["--jobs", "0"], "whole number from 1"),
+    ],
 )
 def test_a_wrong_option_is_named(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     try:
         status = main(["mutate", *options])
@@ -263,7 +309,8 @@ class Words(Fault):
 
 @pytest.mark.slow  # test_planting names what breaks
 def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (project / "own.py").write_text(OWN)
     assert mutate(project, "--faults", "own.py:Raises", "--faults", "own:Numbers") == 1
@@ -275,11 +322,20 @@ def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--faults", "own.py:Braces"], "`does` ('removes {nosuch}') a text in which only"),
-        (["--faults", "own.py:Words"], "`strengths` (('much',)) must be numbers above 0"),
+        (
+            ["--faults", "own.py:Braces"],
+            "`does` ('removes {nosuch}') a text in which only",
+        ),
+        (
+            ["--faults", "own.py:Words"],
+            "`strengths` (('much',)) must be numbers above 0",
+        ),
         (["--faults", "own.py:Wrods"], "has no 'Wrods'; did you mean 'Words'?"),
         (["--faults", "nowhere:Raises"], "name it FILE.py:CLASS, or MODULE:CLASS"),
-        (["--faults", "first_place:abc"], "'abc' is no strength; first_place has 1, 3, 5"),
+        (
+            ["--faults", "first_place:abc"],
+            "'abc' is no strength; first_place has 1, 3, 5",
+        ),
         (["--recsys-plan"], "its own --plan tells"),
         (["--recsys-json=mine.json"], "its own --json writes one file"),
         pytest.param(
@@ -292,7 +348,10 @@ def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
     ],
 )
 def test_what_cannot_be_planted_is_refused_before_the_first_run(
-    project: Path, given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    given: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (project / "own.py").write_text(OWN)
     (project / "test_shop.py").write_text(TESTS)
@@ -301,7 +360,9 @@ def test_what_cannot_be_planted_is_refused_before_the_first_run(
     assert not (project / "found.json").exists()
 
 
-def test_other_commands_know_their_own_arguments_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_commands_know_their_own_arguments_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(["cache", "stats", "--no-such-option"])
     assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""A planted fault in a run: what reaches the record, what is asked, and that caches never mix."""
+"""A planted fault in a run: what reaches the record, what
+is asked, and that caches never mix.
+"""
 
 import json
 from typing import Any
@@ -95,10 +97,14 @@ def test_a_fault_in_answers_asks_nothing_and_leaves_no_answer_behind(
     assert faulty["calls"]["planned"] == again["calls"]["planned"], (
         "only calls that can reach it count"
     )
-    assert before <= asked(project) <= 2 * 60, "each request of the 60 users once, in three runs"
+    assert before <= asked(project) <= 2 * 60, (
+        "each request of the 60 users once, in three runs"
+    )
 
 
-def test_a_fault_in_requests_asks_what_is_new_and_once(project: pytest.Pytester) -> None:
+def test_a_fault_in_requests_asks_what_is_new_and_once(
+    project: pytest.Pytester,
+) -> None:
     record_of(project)
     before = asked(project)
     faulty = record_of(project, "-orecsys_fault=latest_only:3")
@@ -110,15 +116,22 @@ def test_a_fault_in_requests_asks_what_is_new_and_once(project: pytest.Pytester)
     assert asked(project) == done
 
 
-def test_a_fault_that_changes_nothing_is_seen_to_change_nothing(project: pytest.Pytester) -> None:
+def test_a_fault_that_changes_nothing_is_seen_to_change_nothing(
+    project: pytest.Pytester,
+) -> None:
     (planted,) = record_of(project, "-orecsys_fault=minds_the_wording")["planted"]
     assert planted["differing"] == 0
     assert planted["answers"] > 0
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [(), ("-n", "2")],
+    ids=["one process", "two workers"],
+)
 def test_workers_compare_what_one_process_compares(
-    project: pytest.Pytester, workers: tuple[str, ...]
+    project: pytest.Pytester,
+    workers: tuple[str, ...],
 ) -> None:
     (planted,) = record_of(project, "-orecsys_fault=first_place:3", *workers)["planted"]
     assert set(planted["hit"]) <= set(planted["users"])
@@ -130,14 +143,19 @@ def test_workers_compare_what_one_process_compares(
     ("options", "said"),
     [
         (["-orecsys_fault=frist_place"], "did you mean 'first_place'"),
-        (["-orecsys_fault=first_place:-1"], "the strength of a fault is a number above 0"),
+        (
+            ["-orecsys_fault=first_place:-1"],
+            "the strength of a fault is a number above 0",
+        ),
         (["-orecsys_fault=json:dumps"], "is not a fault"),
         (["-orecsys_fault=no.such:Fault"], "name it FILE.py:CLASS, or MODULE:CLASS"),
         (["-orecsys_fault=stale", "--recsys-plan"], "recsys-mt mutate --plan"),
     ],
 )
 def test_a_wrong_fault_ends_the_run_with_the_reason(
-    project: pytest.Pytester, options: list[str], said: str
+    project: pytest.Pytester,
+    options: list[str],
+    said: str,
 ) -> None:
     done = project.runpytest_inprocess("-p", "no:cacheprovider", *options)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
@@ -171,9 +189,12 @@ class Breaks(Fault):
 def test_a_fault_of_ones_own_is_planted_by_its_module(project: pytest.Pytester) -> None:
     project.makepyfile(own_faults=OWN)
     project.makepyfile(conftest="")
-    (planted,) = record_of(project, "-p", "own_faults", "-orecsys_fault=own_faults:Backwards:0.5")[
-        "planted"
-    ]
+    (planted,) = record_of(
+        project,
+        "-p",
+        "own_faults",
+        "-orecsys_fault=own_faults:Backwards:0.5",
+    )["planted"]
     share = len(planted["hit"]) / len(planted["users"])
     assert 0.25 < share < 0.75
 

@@ -66,7 +66,10 @@ def run(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run pytest on the project with a share of the answers turned round."""
 
     def execute(
-        *arguments: str, share: float = 0.0, json: str = "now.json", model: str = "toys:Toy"
+        *arguments: str,
+        share: float = 0.0,
+        json: str = "now.json",
+        model: str = "toys:Toy",
     ) -> tuple[pytest.RunResult, dict[str, Any]]:
         monkeypatch.setenv("SHARE", str(share))
         if model:

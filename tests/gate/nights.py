@@ -32,11 +32,18 @@ def night(day: int, *rows: dict[str, Any], **other: Any) -> Any:
     }
 
 
-def drawn(day: int, mean: float, users: int = 100, first: int | None = None) -> dict[str, float]:
+def drawn(
+    day: int,
+    mean: float,
+    users: int = 100,
+    first: int | None = None,
+) -> dict[str, float]:
     """Effects of users who are fresh that day, or of those from number `first` on."""
     begun = day * users if first is None else first
     effects = np.random.default_rng(day).normal(mean, 0.1, users).clip(LOW, HIGH)
-    return {f"u{begun + number}": float(effect) for number, effect in enumerate(effects)}
+    return {
+        f"u{begun + number}": float(effect) for number, effect in enumerate(effects)
+    }
 
 
 def write(folder: Path, documents: list[dict[str, Any]]) -> list[str]:

@@ -1,4 +1,6 @@
-"""What a message tells users to remove is the broken thing itself, never what else may lie beside it."""
+"""What a message tells users to remove is the broken thing
+itself, never what else may lie beside it.
+"""
 
 from pathlib import Path
 
@@ -20,10 +22,14 @@ def advice(path: Path) -> str:
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
 @pytest.mark.parametrize(
-    "place", ["x.json.gz", "record.json.gz", "7/record.json.gz", "runs/7/record.json.gz"]
+    "place",
+    ["x.json.gz", "record.json.gz", "7/record.json.gz", "runs/7/record.json.gz"],
 )
 def test_of_a_packed_record_that_is_no_kept_run_the_file_alone_is_named(
-    place: str, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str,
+    content: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = Path(place)
     (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +41,8 @@ def test_of_a_packed_record_that_is_no_kept_run_the_file_alone_is_named(
 
 
 def test_a_packed_record_that_is_too_large_is_named_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pytest_recsys_mt.gate.baseline.MOST_DATA", 10)
     monkeypatch.chdir(tmp_path)
@@ -44,16 +51,21 @@ def test_a_packed_record_that_is_too_large_is_named_itself(
 
 
 def test_of_a_kept_run_its_folder_is_named_wherever_it_is_read_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = tmp_path / ".recsys" / "runs" / "7"
     folder.mkdir(parents=True)
     (folder / "record.json.gz").write_bytes(b"{")
     monkeypatch.chdir(folder)
-    assert f"remove the folder of this kept run, {str(folder)!r}" in advice(Path("record.json.gz"))
+    assert f"remove the folder of this kept run, {str(folder)!r}" in advice(
+        Path("record.json.gz"),
+    )
 
 
-def test_files_that_users_obtained_by_hand_are_not_to_be_deleted(tmp_path: Path) -> None:
+def test_files_that_users_obtained_by_hand_are_not_to_be_deleted(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "netflix").mkdir()
     (tmp_path / "netflix" / "nf_prize_dataset.tar.gz").write_bytes(b"theirs")
     with pytest.raises(DataError) as raised:

@@ -1,4 +1,6 @@
-"""A run against an earlier record: what regressed, what may be compared, and how a run ends."""
+"""A run against an earlier record: what regressed, what
+may be compared, and how a run ends.
+"""
 
 import fnmatch
 import json
@@ -15,11 +17,14 @@ AGAINST = "--recsys-baseline=old.json"
 
 def changes(record: dict[str, Any]) -> dict[str, str]:
     (comparison,) = record["gate"]["comparisons"]
-    return {each["relation"] or "answers": each["change"] for each in comparison["results"]}
+    return {
+        each["relation"] or "answers": each["change"] for each in comparison["results"]
+    }
 
 
 def test_the_record_holds_the_value_of_every_user_in_one_line(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     _, record = run(share=0.3)
     rows = {row["relation"]: row for row in record["results"]}
@@ -34,7 +39,10 @@ def test_the_record_holds_the_value_of_every_user_in_one_line(
     assert max(map(len, lines)) > 200
 
 
-def test_the_same_again_is_unchanged_and_passes(run: Run, baseline: dict[str, Any]) -> None:
+def test_the_same_again_is_unchanged_and_passes(
+    run: Run,
+    baseline: dict[str, Any],
+) -> None:
     result, record = run(AGAINST)
     assert result.ret == pytest.ExitCode.OK
     assert record["gate"]["status"] == "passed"
@@ -45,12 +53,17 @@ def test_the_same_again_is_unchanged_and_passes(run: Run, baseline: dict[str, An
         "answers": "unchanged",
     }
     result.stdout.fnmatch_lines(
-        ["*toys:Toy against toys:Toy of old.json*", "3 unchanged, 1 ungated", "gate: passed*"]
+        [
+            "*toys:Toy against toys:Toy of old.json*",
+            "3 unchanged, 1 ungated",
+            "gate: passed*",
+        ],
     )
 
 
 def test_what_became_worse_fails_the_run_though_every_test_passes(
-    run: Run, baseline: dict[str, Any]
+    run: Run,
+    baseline: dict[str, Any],
 ) -> None:
     result, record = run(AGAINST, share=0.6)
     result.assert_outcomes(passed=3, skipped=1)
@@ -76,7 +89,9 @@ def test_what_became_better_is_improved(run: Run) -> None:
 
 
 def test_a_change_that_is_not_clear_fails_unless_the_policy_passes_it_over(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     result, record = run(AGAINST, share=0.3)
     assert changes(record)["scale_ratings(2)"] == "inconclusive"
@@ -97,7 +112,10 @@ def test_a_change_that_is_not_clear_fails_unless_the_policy_passes_it_over(
     ],
 )
 def test_a_run_of_something_else_is_refused_with_the_digests(
-    run: Run, baseline: dict[str, Any], arguments: list[str], told: str
+    run: Run,
+    baseline: dict[str, Any],
+    arguments: list[str],
+    told: str,
 ) -> None:
     result, record = run(AGAINST, *arguments)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -109,18 +127,22 @@ def test_a_run_of_something_else_is_refused_with_the_digests(
 
 
 def test_values_by_another_rule_of_what_a_user_has_are_refused(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     del baseline["settings"]["past"]
     (project.path / "old.json").write_text(json.dumps(baseline))
     _, record = run(AGAINST)
     assert record["gate"]["comparisons"][0]["refused"] == [
-        "other past of users: none in the baseline, whole in this run"
+        "other past of users: none in the baseline, whole in this run",
     ]
 
 
 def test_other_data_are_refused(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     path = project.path / "old.json"
     other = {**baseline, "data_digest": "0" * 64}
@@ -133,14 +155,18 @@ def test_other_data_are_refused(
 
 
 def test_a_run_with_more_tests_than_the_baseline_is_refused(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     run("-k", "scale or answers", json="old.json")
     _, record = run(AGAINST)
     assert "the baseline lacks" in record["gate"]["comparisons"][0]["refused"][0]
 
 
-def test_a_partial_run_does_not_pass_and_is_no_baseline(run: Run, project: pytest.Pytester) -> None:
+def test_a_partial_run_does_not_pass_and_is_no_baseline(
+    run: Run,
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(**{"release/test_a": "def test_it(recsys): assert False"})
     _, record = run("-x")
     (reason,) = [each for each in record["gate"]["incomplete"] if "stopped" in each]
@@ -156,7 +182,10 @@ def test_a_run_that_a_limit_ended_is_partial(run: Run) -> None:
     assert any("were not asked" in each for each in record["gate"]["incomplete"])
 
 
-def test_an_empty_run_does_not_pass_and_is_no_baseline(run: Run, baseline: dict[str, Any]) -> None:
+def test_an_empty_run_does_not_pass_and_is_no_baseline(
+    run: Run,
+    baseline: dict[str, Any],
+) -> None:
     result, record = run(AGAINST, "-k", "nothing_of_that_name")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert record["gate"]["incomplete"] == ["no test made a verdict on a recommender"]
@@ -169,11 +198,17 @@ def test_an_empty_run_does_not_pass_and_is_no_baseline(run: Run, baseline: dict[
     [
         (None, "it cannot be read"),
         ("{", "it is not a record"),
-        ('{"schema": "recsys-mt/1", "gate": {"status": "passed"}}', "of an older version"),
+        (
+            '{"schema": "recsys-mt/1", "gate": {"status": "passed"}}',
+            "of an older version",
+        ),
     ],
 )
 def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
-    run: Run, project: pytest.Pytester, text: str | None, told: str
+    run: Run,
+    project: pytest.Pytester,
+    text: str | None,
+    told: str,
 ) -> None:
     if text is not None:
         (project.path / "old.json").write_text(text, encoding="utf-8")
@@ -186,10 +221,19 @@ def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"per_user": {"u1": "0.5"}}, "'per_user' of 'u1' is 0.5, not a number from 0 to 1"),
+        (
+            {"per_user": {"u1": "0.5"}},
+            "'per_user' of 'u1' is 0.5, not a number from 0 to 1",
+        ),
         ({"per_user": {"u1": float("nan")}}, "'per_user' of 'u1' is nan, not a number"),
-        ({"per_user": {"u1": 10**400}}, "'per_user' of 'u1' is 100000000000, not a number"),
-        ({"per_user": {"u1": 7.0}}, "'per_user' of 'u1' is 7.0, not a number from 0 to 1"),
+        (
+            {"per_user": {"u1": 10**400}},
+            "'per_user' of 'u1' is 100000000000, not a number",
+        ),
+        (
+            {"per_user": {"u1": 7.0}},
+            "'per_user' of 'u1' is 7.0, not a number from 0 to 1",
+        ),
         ({"per_user": [0.5]}, "'per_user' is [0.5], not an object"),
         ({"reach": [0.0]}, "'reach' is [0.0], not two numbers"),
         ({"reach": None}, "'per_user' has values, and 'reach' does not say"),
@@ -198,26 +242,39 @@ def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
     ],
 )
 def test_a_damaged_record_is_no_baseline_and_says_what_is_wrong_with_it(
-    baseline: dict[str, Any], project: pytest.Pytester, change: dict[str, Any], told: str
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
+    change: dict[str, Any],
+    told: str,
 ) -> None:
     first, second, *others = baseline["results"]
     path = project.path / "old.json"
-    rows = [first, {**second, "reach": [0, 1], "per_user": {"u1": 1}, **change}, *others]
+    rows = [
+        first,
+        {**second, "reach": [0, 1], "per_user": {"u1": 1}, **change},
+        *others,
+    ]
     path.write_text(json.dumps({**baseline, "results": rows}))
     with pytest.raises(PolicyError) as error:
         read(path)
     where = "" if "nodeid" in change else f" ({second['nodeid']})"
-    assert f"it is a damaged record: row 2 of 'results'{where}: {told}" in str(error.value)
+    assert f"it is a damaged record: row 2 of 'results'{where}: {told}" in str(
+        error.value,
+    )
     assert "make a new one with --recsys-json" in str(error.value)
 
 
 def test_a_record_of_answers_that_changed_is_no_baseline(
-    baseline: dict[str, Any], project: pytest.Pytester
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     path = project.path / "old.json"
     drift = [{"drifted": True, "reason": "answers changed while we asked toy"}]
     path.write_text(json.dumps({**baseline, "drift": drift}))
-    with pytest.raises(PolicyError, match="it does not identify one model: answers changed"):
+    with pytest.raises(
+        PolicyError,
+        match="it does not identify one model: answers changed",
+    ):
         read(path)
     path.write_text(json.dumps({**baseline, "drift": [None]}))
     with pytest.raises(PolicyError, match="'drift' is"):
@@ -225,9 +282,14 @@ def test_a_record_of_answers_that_changed_is_no_baseline(
 
 
 def test_a_step_summary_that_cannot_be_written_is_said_and_loses_nothing(
-    run: Run, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "nowhere" / "summary.md"))
+    monkeypatch.setenv(
+        "GITHUB_STEP_SUMMARY",
+        str(project.path / "nowhere" / "summary.md"),
+    )
     result, record = run()
     assert result.ret == pytest.ExitCode.OK
     assert record["gate"]["status"] == "passed"
@@ -235,7 +297,9 @@ def test_a_step_summary_that_cannot_be_written_is_said_and_loses_nothing(
 
 
 def test_texts_of_a_baseline_do_not_reach_the_terminal_as_they_are(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     path = project.path / "old.json"
     path.write_text(json.dumps({**baseline, "data_digest": "\x1b[31m\nred"}))
@@ -245,7 +309,8 @@ def test_texts_of_a_baseline_do_not_reach_the_terminal_as_they_are(
 
 
 def test_another_model_is_compared_with_the_only_one_of_the_baseline(
-    run: Run, baseline: dict[str, Any]
+    run: Run,
+    baseline: dict[str, Any],
 ) -> None:
     result, record = run(AGAINST, model="toys:Worse", share=0.6)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -253,7 +318,9 @@ def test_another_model_is_compared_with_the_only_one_of_the_baseline(
 
 
 def test_two_models_of_one_run_are_compared_side_by_side(
-    run: Run, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     summary = project.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -262,23 +329,30 @@ def test_two_models_of_one_run_are_compared_side_by_side(
     assert result.ret == pytest.ExitCode.OK, "nobody asked for a gate"
     assert changes(record)["scale_ratings(2)"] == "regressed"
     result.stdout.fnmatch_lines(["*toys:Worse against toys:Toy of this run*"])
-    told = (
-        "it does not gate unless a policy (recsys.toml) applies; a comparison with a baseline gates"
-    )
+    told = "it does not gate unless a policy (recsys.toml) applies; a comparison with a baseline gates"
     assert told in " ".join(result.stdout.str().split())
     assert f": {told}.\n" in summary.read_text(encoding="utf-8")
 
 
 def test_users_of_both_runs_are_compared_whoever_stopped_first(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     _, record = run(model="toys:Noisy", json="old.json")
-    early = next(row for row in record["results"] if row["relation"] == "scale_ratings(2)")
+    early = next(
+        row for row in record["results"] if row["relation"] == "scale_ratings(2)"
+    )
     _, compared = run(AGAINST, model="toys:Noisy")
-    told = {each["relation"]: each for each in compared["gate"]["comparisons"][0]["results"]}
+    told = {
+        each["relation"]: each for each in compared["gate"]["comparisons"][0]["results"]
+    }
     assert told["scale_ratings(2)"]["change"] == "unchanged"
-    now = next(row for row in compared["results"] if row["relation"] == "scale_ratings(2)")
-    assert list(now["per_user"])[: early["users"]] == list(early["per_user"]), "as they were drawn"
+    now = next(
+        row for row in compared["results"] if row["relation"] == "scale_ratings(2)"
+    )
+    assert list(now["per_user"])[: early["users"]] == list(early["per_user"]), (
+        "as they were drawn"
+    )
     assert now["users"] == 60
     (project.path / "recsys.toml").write_text("")
     _, record = run(model="toys:Noisy", json="old.json")
@@ -288,7 +362,9 @@ def test_users_of_both_runs_are_compared_whoever_stopped_first(
 
 
 def test_a_record_of_the_first_schema_is_compared_where_it_has_the_values(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
 ) -> None:
     path = project.path / "old.json"
     old = {**baseline, "schema": "recsys-mt/1"}
@@ -297,10 +373,14 @@ def test_a_record_of_the_first_schema_is_compared_where_it_has_the_values(
             row["per_user"] = {}
     path.write_text(json.dumps(old))
     _, compared = run(AGAINST)
-    told = {each["relation"]: each for each in compared["gate"]["comparisons"][0]["results"]}
+    told = {
+        each["relation"]: each for each in compared["gate"]["comparisons"][0]["results"]
+    }
     assert told["reorder_history"]["change"] == "unchanged"
     assert told["scale_ratings(2)"]["change"] == "ungated"
-    assert "records of that version have no values" in told["scale_ratings(2)"]["reason"]
+    assert (
+        "records of that version have no values" in told["scale_ratings(2)"]["reason"]
+    )
 
 
 @pytest.mark.slow  # test_policy has a gate on workers, and plugin/test_reports their record
@@ -313,7 +393,8 @@ def test_two_workers_say_the_same(run: Run, baseline: dict[str, Any]) -> None:
 
 
 def test_a_baseline_that_stopped_early_says_what_ends_that(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     run(json="old.json")
     _, record = run("--recsys-baseline=old.json", share=0.25)
@@ -321,10 +402,12 @@ def test_a_baseline_that_stopped_early_says_what_ends_that(
     (unclear,) = (each for each in changes if each["change"] == "inconclusive")
     assert unclear["early"]
     assert unclear["reason"].endswith(
-        "the run it is compared with stopped at 20 users, when its verdict was clear"
+        "the run it is compared with stopped at 20 users, when its verdict was clear",
     )
     told = "the baseline stopped after 20 users*--recsys-keep=baseline --recsys-json=*old.json*"
     assert fnmatch.fnmatch(record["gate"]["sentence"], f"*{told}")
     run("--recsys-keep=baseline", json="old.json")
     _, record = run("--recsys-baseline=old.json", share=0.25)
-    assert not any(each["early"] for each in record["gate"]["comparisons"][0]["results"])
+    assert not any(
+        each["early"] for each in record["gate"]["comparisons"][0]["results"]
+    )

@@ -1,4 +1,6 @@
-"""``recsys-mt compare``: what became worse between two runs, or two models of one, and on whom."""
+"""``recsys-mt compare``: what became worse between two
+runs, or two models of one, and on whom.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ RUN = ("-p", "no:cacheprovider", "--recsys-users=80", "--recsys-shrink=0", "--re
 
 
 @pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def run(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., None]:
     pytester.makepyfile(toys=TOYS, test_it=TESTS)
     (pytester.path / "pytest.ini").write_text("[pytest]\n")
 
@@ -52,7 +57,9 @@ def compare(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]
 
 
 def test_it_says_what_became_worse_and_on_whom(
-    run: Callable[..., None], compare: Callable[..., tuple[int, str]], pytester: pytest.Pytester
+    run: Callable[..., None],
+    compare: Callable[..., tuple[int, str]],
+    pytester: pytest.Pytester,
 ) -> None:
     run(0)
     run(0.6, "--recsys-slices=activity")
@@ -85,8 +92,14 @@ def test_it_says_what_became_worse_and_on_whom(
     run(0, "--recsys-slices=activity")
     status, text = compare("4", "2")
     assert status == 1
-    groups = text.partition("On whom")[2].partition("The users whose")[0].splitlines()[3:]
-    assert next(line.split()[1:4] for line in groups if line) == ["users", "of", "activity"]
+    groups = (
+        text.partition("On whom")[2].partition("The users whose")[0].splitlines()[3:]
+    )
+    assert next(line.split()[1:4] for line in groups if line) == [
+        "users",
+        "of",
+        "activity",
+    ]
 
 
 def test_names_of_files_models_days_and_what_is_accepted(
@@ -103,9 +116,9 @@ def test_names_of_files_models_days_and_what_is_accepted(
     said = text.partition("\n")[2]
     assert "toys.py:Worse against toys.py:Toy of one.json" in said
     for names in (("accepted", "toys.py:Worse"), ("1", day), ("toys.py:Toy", "2")):
-        assert compare(*names)[1].partition("\nWhat they took")[0].partition("\n")[2] == (
-            said.partition("\nWhat they took")[0].replace("one.json", "run 1")
-        )
+        assert compare(*names)[1].partition("\nWhat they took")[0].partition("\n")[
+            2
+        ] == (said.partition("\nWhat they took")[0].replace("one.json", "run 1"))
     other = json.loads((pytester.path / "one.json").read_text())
     for row in other["results"]:
         row["oracle"] = "another"
@@ -122,27 +135,44 @@ def test_names_of_files_models_days_and_what_is_accepted(
     assert len(error) < 500
     with pytest.raises(SystemExit):
         compare("nobody", "1")
-    assert "there is no file 'nobody', and no kept run of such" in capsys.readouterr().err
+    assert (
+        "there is no file 'nobody', and no kept run of such" in capsys.readouterr().err
+    )
     status, text = compare("2")
-    assert (status, "no other kept run has the same models, data and seed" in text) == (2, True)
+    assert (status, "no other kept run has the same models, data and seed" in text) == (
+        2,
+        True,
+    )
 
 
 def test_the_models_of_one_run(
-    run: Callable[..., None], compare: Callable[..., tuple[int, str]]
+    run: Callable[..., None],
+    compare: Callable[..., tuple[int, str]],
 ) -> None:
-    run(0.5, "--recsys-model=toys.py:Toy", "--recsys-model=toys.py:Worse", "--recsys-model=itemknn")
+    run(
+        0.5,
+        "--recsys-model=toys.py:Toy",
+        "--recsys-model=toys.py:Worse",
+        "--recsys-model=itemknn",
+    )
     _, text = compare("1")
     assert "toys.py:Worse against toys.py:Toy of the same run" in text
     assert "itemknn against toys.py:Toy of the same run" in text
     assert "both" in text.partition("What they took")[2]
-    run(0.5, "--recsys-model=toys.py:Toy", "--recsys-model=toys.py:Worse", "--recsys-model=itemknn")
+    run(
+        0.5,
+        "--recsys-model=toys.py:Toy",
+        "--recsys-model=toys.py:Worse",
+        "--recsys-model=itemknn",
+    )
     assert compare("1", "1")[1].partition("\n")[2] == text.partition("\n")[2]
     assert compare("1")[1].startswith("run 1 (toys.py:Toy, toys.py:Worse, itemknn,")
     assert "itemknn against itemknn of run 1" in compare("1")[1]
 
 
 def test_what_cannot_be_compared_says_why_and_other_tests_are_counted(
-    run: Callable[..., None], compare: Callable[..., tuple[int, str]]
+    run: Callable[..., None],
+    compare: Callable[..., tuple[int, str]],
 ) -> None:
     run(0)
     run(0, "--recsys-seed=1")
@@ -161,15 +191,21 @@ def test_what_cannot_be_compared_says_why_and_other_tests_are_counted(
 
 
 def test_as_markdown_and_as_a_page(
-    run: Callable[..., None], compare: Callable[..., tuple[int, str]], tmp_path: Path
+    run: Callable[..., None],
+    compare: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     run(0)
     run(0.6)
     assert compare("-o", "c.md") == (1, "comparison written to c.md\n")
     text = Path("c.md").read_text()
-    assert "| promise | change | then | now | worse by &#91;bounds&#93; | margin | users |" in text
     assert (
-        "| scale&#95;ratings(2) | REGRESSED |" in text or "| scale_ratings(2) | REGRESSED |" in text
+        "| promise | change | then | now | worse by &#91;bounds&#93; | margin | users |"
+        in text
+    )
+    assert (
+        "| scale&#95;ratings(2) | REGRESSED |" in text
+        or "| scale_ratings(2) | REGRESSED |" in text
     )
     assert compare("1", "2", "-o", "c.html")[0] == 1
     page = Path("c.html").read_text()
@@ -179,22 +215,31 @@ def test_as_markdown_and_as_a_page(
     assert (status, "no known ending" in text) == (2, True)
 
 
-def test_the_comment_on_a_pull_request_says_what_became_worse(run: Callable[..., None]) -> None:
+def test_the_comment_on_a_pull_request_says_what_became_worse(
+    run: Callable[..., None],
+) -> None:
     run(0, "--recsys-json=old.json")
     run(0.6, "--recsys-json=new.json")
     job = PullRequest("", 1, "", "end")
     told = text_of(Path("new.json"), "mark", job, "1")
     assert "\n## What changed: run 1 (toys.py:Toy" in told
-    assert "\n| scale&#95;ratings(2) | REGRESSED | 0.000 |" in told.replace("scale_", "scale&#95;")
+    assert "\n| scale&#95;ratings(2) | REGRESSED | 0.000 |" in told.replace(
+        "scale_",
+        "scale&#95;",
+    )
     assert told.count("scale_ratings(2): 0.000 then") == 5
-    assert text_of(Path("new.json"), "mark", job, "old.json") == told.replace("run 1", "old.json")
+    assert text_of(Path("new.json"), "mark", job, "old.json") == told.replace(
+        "run 1",
+        "old.json",
+    )
     unknown = text_of(Path("new.json"), "mark", job, "nobody")
     assert "What changed is not known: there is no file 'nobody'" in unknown
     assert unknown.endswith("end\n")
 
 
 def test_a_run_that_did_not_end_is_worse_than_one_that_did(
-    run: Callable[..., None], compare: Callable[..., tuple[int, str]]
+    run: Callable[..., None],
+    compare: Callable[..., tuple[int, str]],
 ) -> None:
     run(0)
     run(0, "--recsys-max-calls=1")
@@ -202,7 +247,10 @@ def test_a_run_that_did_not_end_is_worse_than_one_that_did(
     assert status == 1
     assert "the later run is partial: 2 verdicts lack users" in " ".join(text.split())
     status, text = compare("2", "1")
-    assert (status, "no test was judged in both runs" in " ".join(text.split())) == (2, True)
+    assert (status, "no test was judged in both runs" in " ".join(text.split())) == (
+        2,
+        True,
+    )
 
 
 def test_three_records_are_too_many(compare: Callable[..., tuple[int, str]]) -> None:

@@ -1,4 +1,6 @@
-"""Paired comparisons: which change is told, how often wrongly, and what is not compared at all."""
+"""Paired comparisons: which change is told, how often
+wrongly, and what is not compared at all.
+"""
 
 from typing import Any
 
@@ -34,7 +36,12 @@ def metric(values: Any, **more: Any) -> Any:
     return row(values, "at least", metric="ndcg@10", reach=[0.0, 1.0], **more)
 
 
-def one(old: Any, new: Any, policy: Policy | None = None, alpha: float = 0.05) -> Changed:
+def one(
+    old: Any,
+    new: Any,
+    policy: Policy | None = None,
+    alpha: float = 0.05,
+) -> Changed:
     (found,) = compare([old], [new], policy or Policy(), alpha)
     return found
 
@@ -61,7 +68,9 @@ def noise(seed: int, spread: float = 0.1) -> Any:
     ],
 )
 def test_the_change_is_told_in_the_direction_of_the_promise(
-    old: Any, new: Any, change: str
+    old: Any,
+    new: Any,
+    change: str,
 ) -> None:
     found = one(old, new)
     assert found["change"] == change
@@ -87,7 +96,9 @@ def read_off(found: Changed) -> str:
 @pytest.mark.parametrize("users", [100, 200])
 @pytest.mark.parametrize("allowed", ["at most", "at least", "within"])
 def test_the_bounds_shown_are_those_that_decide(allowed: str, users: int) -> None:
-    """Of many comparisons at once, from far worse to far better, and with few users that differ."""
+    """Of many comparisons at once, from far worse to far
+    better, and with few users that differ.
+    """
     words = set()
     for seed in range(4):
         draws = np.random.default_rng(seed)
@@ -108,7 +119,9 @@ def test_the_bounds_shown_are_those_that_decide(allowed: str, users: int) -> Non
 
 
 def test_pseudo_values_of_an_aggregate_are_compared_as_they_are() -> None:
-    """They may lie far beyond what the aggregate can be: cut, their mean would be another number."""
+    """They may lie far beyond what the aggregate can be:
+    cut, their mean would be another number.
+    """
     values = np.where(np.arange(100) % 10 == 0, 5.0, 0.0) + noise(1)
     old, new = (
         row(each, "at least", reach=[float(each.min()), float(each.max())])
@@ -119,28 +132,39 @@ def test_pseudo_values_of_an_aggregate_are_compared_as_they_are() -> None:
 
 
 def test_a_shift_of_all_values_is_one_change_whatever_the_last_digits() -> None:
-    """One user's answer moves all pseudo-values of an aggregate alike; six digits are kept."""
+    """One user's answer moves all pseudo-values of an
+    aggregate alike; six digits are kept.
+    """
     old = noise(1, 0.3)
     new = old + 0.0123456789
     new[:4] += 0.3
-    rounded = [np.array([float(f"{value:.6g}") for value in values]) for values in (old, new)]
+    rounded = [
+        np.array([float(f"{value:.6g}") for value in values]) for values in (old, new)
+    ]
     exact, kept = one(row(old), row(new)), one(row(rounded[0]), row(rounded[1]))
     assert kept["interval"] == pytest.approx(exact["interval"], abs=2e-3)
-    flat = one(row(old * 0), row(np.where(np.arange(100) < 4, 0.3123456789, 0.0123456789)))
+    flat = one(
+        row(old * 0),
+        row(np.where(np.arange(100) < 4, 0.3123456789, 0.0123456789)),
+    )
     assert kept["interval"] == pytest.approx(flat["interval"], abs=2e-3)
 
 
 def test_equal_values_are_unchanged_without_an_inference() -> None:
     found = one(row(noise(1)), row(noise(1)))
-    assert (found["change"], found["worse"], found["p_worse"]) == ("unchanged", 0.0, None)
+    assert (found["change"], found["worse"], found["p_worse"]) == (
+        "unchanged",
+        0.0,
+        None,
+    )
 
 
 @pytest.mark.parametrize("allowed", ["at most", "within"])
 def test_what_is_worse_by_the_margin_is_called_regressed_at_most_as_often_as_declared(
     allowed: str,
 ) -> None:
-    """Of 100 runs with a change of exactly the margin, 0.05 of them is 5; more than 13 would come
-    by chance less than once in a thousand times.
+    """Of 100 runs with a change of exactly the margin, 0.05 of them is 5; more than 13
+    would come by chance less than once in a thousand times.
     """
     called = 0
     for seed in range(100):
@@ -161,12 +185,16 @@ def test_any_of_many_is_called_regressed_at_most_as_often_as_declared() -> None:
             news.append(row(np.clip(change, -1, 1), name=f"r{number}"))
         found = compare(olds, news, Policy(), 0.05)
         called += any(each["change"] == "regressed" for each in found)
-    assert called <= 9  # 0.05 of 60 is 3; more than 9 would come by chance once in a thousand times
+    assert (
+        called <= 9
+    )  # 0.05 of 60 is 3; more than 9 would come by chance once in a thousand times
 
 
 def test_several_models_share_the_declared_rate() -> None:
     old, new = row(noise(0) + 0.3), row(noise(1) + 0.5)
-    (alone,), (one_of_five,) = (compare([old], [new], Policy(), 0.05, models) for models in (1, 5))
+    (alone,), (one_of_five,) = (
+        compare([old], [new], Policy(), 0.05, models) for models in (1, 5)
+    )
     assert alone["p_worse"] is not None
     assert one_of_five["p_holm"] == min(1.0, 5 * alone["p_worse"])
     assert one_of_five["levels"] is not None
@@ -191,14 +219,22 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
             row(noise(1)),
             "the baseline has no value per user for it: users were asked in sev",
         ),
-        (row([], reach=None), row(noise(1)), "the baseline has no value per user for it"),
+        (
+            row([], reach=None),
+            row(noise(1)),
+            "the baseline has no value per user for it",
+        ),
         (
             row([], reach=None, reason="popreo@5 is undefined without user 'u7'"),
             row(noise(1)),
             "the baseline has no value per user for it: popreo@5 is undefined without user 'u7'",
         ),
         (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
-        (row(noise(1)), row(noise(1), status="error", reason="429"), "error in this run: 429"),
+        (
+            row(noise(1)),
+            row(noise(1), status="error", reason="429"),
+            "error in this run: 429",
+        ),
         (row(noise(1), "at least"), row(noise(1)), "it promised 'at least' then"),
         (
             row(noise(1), relation="history=2", against="history=1"),
@@ -212,7 +248,11 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
         ),
     ],
 )
-def test_what_cannot_be_compared_is_ungated_with_the_reason(old: Any, new: Any, told: str) -> None:
+def test_what_cannot_be_compared_is_ungated_with_the_reason(
+    old: Any,
+    new: Any,
+    told: str,
+) -> None:
     (found,) = compare([] if old is None else [old], [new], Policy(), 0.05)
     assert found["change"] == "ungated"
     assert found["reason"].startswith(told)
@@ -231,11 +271,21 @@ def test_an_aggregate_of_other_users_is_not_compared() -> None:
 def test_a_rule_sets_margins_and_takes_rows_out() -> None:
     old, new = row(noise(1)), row(noise(1) + 0.3)
     choice = Choice({"relation": "r"})
-    assert one(old, new, Policy(rules=(Rule(choice, margin=0.5),)))["change"] == "unchanged"
-    out = one(old, new, Policy(rules=(Rule(choice, gates=False, reason="not promised"),)))
+    assert (
+        one(old, new, Policy(rules=(Rule(choice, margin=0.5),)))["change"]
+        == "unchanged"
+    )
+    out = one(
+        old,
+        new,
+        Policy(rules=(Rule(choice, gates=False, reason="not promised"),)),
+    )
     assert (out["change"], out["reason"]) == ("ungated", "recsys.toml: not promised")
     believed = Policy(rules=(Rule(Choice({"metric": "ndcg@*"}), suspicious=0.5),))
-    assert one(metric(noise(1) + 0.4), metric(noise(2) + 0.75), believed)["change"] == "improved"
+    assert (
+        one(metric(noise(1) + 0.4), metric(noise(2) + 0.75), believed)["change"]
+        == "improved"
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,11 +297,19 @@ def test_a_rule_sets_margins_and_takes_rows_out() -> None:
         ("t.py::test_x[item]", "itemknn", "t.py::test_x[item]"),
         ("t.py::test_x[itemknn2-r]", "itemknn", "t.py::test_x[itemknn2-r]"),
         ("t.py::test_x[fold0-itemknn]", "itemknn", "t.py::test_x[fold0]"),
-        ("t.py::test_x[fold0-openai-gpt-4o-r]", "openai:gpt-4o", "t.py::test_x[fold0-r]"),
+        (
+            "t.py::test_x[fold0-openai-gpt-4o-r]",
+            "openai:gpt-4o",
+            "t.py::test_x[fold0-r]",
+        ),
         ("t.py::test_x", "", "t.py::test_x"),
     ],
 )
-def test_a_test_has_one_address_whatever_its_model(nodeid: str, model: str, told: str) -> None:
+def test_a_test_has_one_address_whatever_its_model(
+    nodeid: str,
+    model: str,
+    told: str,
+) -> None:
     row: Any = {"nodeid": nodeid, "model": model}
     assert address(row) == told
 
@@ -270,7 +328,10 @@ def partly(values: Any, lost: int) -> Any:
 def test_what_could_not_be_read_neither_regresses_nor_stays() -> None:
     good, worse, slightly = noise(1) + 0.5, noise(2) + 0.1, noise(2) + 0.3
     for lost, change in ((1, "unchanged"), (20, "inconclusive"), (60, "inconclusive")):
-        for old, new in ((metric(good), partly(good, lost)), (partly(good, lost), metric(good))):
+        for old, new in (
+            (metric(good), partly(good, lost)),
+            (partly(good, lost), metric(good)),
+        ):
             found = one(old, new)
             assert (found["change"], found["users"]) == (change, 100 - lost), found
     assert one(metric(good), partly(worse, 3))["change"] == "regressed"
@@ -283,7 +344,10 @@ def test_users_who_could_show_nothing_but_a_regression_do_not_gate() -> None:
     moved = np.where(np.arange(18) == 7, 0.4, 0.0)
     found = one(row(then), row(moved))
     assert (found["change"], found["users"]) == ("ungated", 18)
-    assert "18 users are too few to show it within 0.1, even if no value changed" in found["reason"]
+    assert (
+        "18 users are too few to show it within 0.1, even if no value changed"
+        in found["reason"]
+    )
     assert one(row(then), row(np.full(18, 0.9)))["change"] == "regressed"
     # Pseudo-values of an aggregate have no error if they are all the same.
     assert one(metric(then, joint=True), metric(moved, joint=True))["change"] in (
@@ -295,14 +359,22 @@ def test_users_who_could_show_nothing_but_a_regression_do_not_gate() -> None:
 
 
 def test_users_stand_where_they_were_drawn() -> None:
-    """The same user may be read in one run only; one whom a run did not ask is nobody's."""
+    """The same user may be read in one run only; one
+    whom a run did not ask is nobody's.
+    """
     old, new = row([0.0] * 4), row([0.0] * 4)
     old["per_user"] = {"a": 0.0, "c": 0.0, "d": 0.0}
     new["per_user"] = {"a": 0.0, "b": 0.0, "d": 0.0}
     old["details"] = {"unreadable": {"users": {"b": 1, "x": 2}}}
     new["details"] = {"unreadable": {"users": {"c": 2, "y": 0}}}
     assert unknown_in_one(old, new, ["a", "d"]) == (1, 1)
-    broken: list[Any] = [None, 3, {"users": 3}, {"users": {"b": "1"}}, {"users": {"b": -1}}]
+    broken: list[Any] = [
+        None,
+        3,
+        {"users": 3},
+        {"users": {"b": "1"}},
+        {"users": {"b": -1}},
+    ]
     for damaged in broken:
         new["details"] = {"unreadable": damaged}
         assert unknown_of(new) == {}

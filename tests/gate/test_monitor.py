@@ -1,4 +1,6 @@
-"""`recsys-mt monitor`: a break is seen soon in nightly records, and no user counts twice."""
+"""`recsys-mt monitor`: a break is seen soon in nightly
+records, and no user counts twice.
+"""
 
 import json
 import math
@@ -57,9 +59,16 @@ def p_values(documents: list[Night], *, change: bool = False) -> list[float]:
     return list(monitor(named, 0.05, change=change)[0].p_values)
 
 
-def test_runs_of_pytest_are_monitored_night_by_night(run: Run, project: pytest.Pytester) -> None:
+def test_runs_of_pytest_are_monitored_night_by_night(
+    run: Run,
+    project: pytest.Pytester,
+) -> None:
     own = (project.path / "toys.py").read_text()
-    versioned = own.replace("    share = 0.0\n", "    share = 0.0\n    fingerprint = 'v1'\n", 1)
+    versioned = own.replace(
+        "    share = 0.0\n",
+        "    share = 0.0\n    fingerprint = 'v1'\n",
+        1,
+    )
     project.makepyfile(toys=versioned, **{"release/test_toys": TEST})
     asked = 0
     for number, share in enumerate((0.0, 0.0, 0.6), 1):
@@ -93,7 +102,10 @@ def test_the_evidence_is_that_of_the_simulation(change: bool) -> None:
     effects = np.array([[list(each.values()) for each in values]])
     won = log_evidence((on_changes if change else on_values)(effects))[:, 0]
     expected = np.minimum.accumulate(np.exp(-np.maximum(won, 0.0)))
-    found = p_values([night(day, row(each)) for day, each in enumerate(values, 1)], change=change)
+    found = p_values(
+        [night(day, row(each)) for day, each in enumerate(values, 1)],
+        change=change,
+    )
     assert found == pytest.approx(expected, rel=1e-9)
     assert found[-1] < 0.5
 
@@ -112,10 +124,15 @@ def test_an_alarm_names_the_night_and_the_promise(tmp_path: Path, capsys: Told) 
     assert judged(capsys, "--alpha=1e-30", *paths)[0] == 0
 
 
-def test_facts_that_are_missing_or_others_stop_nothing(tmp_path: Path, capsys: Told) -> None:
+def test_facts_that_are_missing_or_others_stop_nothing(
+    tmp_path: Path,
+    capsys: Told,
+) -> None:
     odd = [{**each, "time": None, "calls": [], "digests": {}} for each in nights(2, 0)]
     odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", margin="wide"))
-    odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", reach=[LOW, HIGH + 1], margin=9e9))
+    odd[1]["results"].append(
+        row(drawn(3, 0.0), "\x1b[31mred\n", reach=[LOW, HIGH + 1], margin=9e9),
+    )
     status, told, _ = judged(capsys, *write(tmp_path, odd))
     assert status == 0
     assert "\x1b" not in told
@@ -129,7 +146,8 @@ def test_records_of_both_schemas_are_one_row() -> None:
 
 
 def test_other_users_continue_the_evidence_and_the_same_ones_do_not(
-    tmp_path: Path, capsys: Told
+    tmp_path: Path,
+    capsys: Told,
 ) -> None:
     first, second = night(1, row(drawn(1, 0.08))), night(2, row(drawn(2, 0.08)))
     mixed = night(2, row({**drawn(2, 0.08), **drawn(1, 0.08)}))
@@ -137,10 +155,18 @@ def test_other_users_continue_the_evidence_and_the_same_ones_do_not(
     assert both[0] == alone[0]
     assert both[1] < alone[0] / 2
     assert p_values([first, mixed]) == both
-    status, told, error = judged(capsys, "--alpha=1e-9", *write(tmp_path, [first, mixed]))
+    status, told, error = judged(
+        capsys,
+        "--alpha=1e-9",
+        *write(tmp_path, [first, mixed]),
+    )
     assert (status, error) == (0, "")
     assert " 2 200 100 turned" in told
-    status, told, error = judged(capsys, "--alpha=1e-9", *write(tmp_path, [first, first]))
+    status, told, error = judged(
+        capsys,
+        "--alpha=1e-9",
+        *write(tmp_path, [first, first]),
+    )
     assert status == 2
     assert " 1 100 100 turned" in told
     assert "2.json has no user who was not counted on an earlier night" in error
@@ -158,7 +184,11 @@ def test_other_users_continue_the_evidence_and_the_same_ones_do_not(
     ],
 )  # fmt: skip
 def test_other_terms_begin_a_row_anew(
-    told: str, terms: Night, document: Night, tmp_path: Path, capsys: Told
+    told: str,
+    terms: Night,
+    document: Night,
+    tmp_path: Path,
+    capsys: Told,
 ) -> None:
     before, after = nights(2, 4), night(20, row(drawn(20, 0.0), **terms), **document)
     paths = write(tmp_path, [*before, after])
@@ -171,7 +201,8 @@ def test_other_terms_begin_a_row_anew(
 
 
 def test_a_change_is_seen_in_the_same_users_and_their_level_is_none(
-    tmp_path: Path, capsys: Told
+    tmp_path: Path,
+    capsys: Told,
 ) -> None:
     high = [night(day, row(drawn(day, 0.2, first=0))) for day in range(1, 8)]
     status, told, _ = judged(capsys, "--change", *write(tmp_path, high))
@@ -184,7 +215,10 @@ def test_a_change_is_seen_in_the_same_users_and_their_level_is_none(
     assert "alarm on night 8" in told
 
 
-def test_answers_given_on_an_earlier_night_are_no_night(tmp_path: Path, capsys: Told) -> None:
+def test_answers_given_on_an_earlier_night_are_no_night(
+    tmp_path: Path,
+    capsys: Told,
+) -> None:
     calm = [night(day, row(drawn(day, 0.0, first=0))) for day in range(1, 5)]
     worse = drawn(5, 0.12, first=0)
     twice = [*calm, night(5, row(worse)), night(6, row(worse), calls={"made": 0})]
@@ -200,9 +234,13 @@ def test_answers_given_on_an_earlier_night_are_no_night(tmp_path: Path, capsys: 
 
 def test_both_directions_of_a_promise_are_bet_on() -> None:
     for promise, mean in (("at least", -0.1), ("within", -0.15), ("within", 0.15)):
-        bad = [night(day, row(drawn(day, mean), allowed=promise)) for day in range(1, 4)]
+        bad = [
+            night(day, row(drawn(day, mean), allowed=promise)) for day in range(1, 4)
+        ]
         assert p_values(bad)[-1] < 1e-3
-        good = [night(day, row(drawn(day, 0.05), allowed=promise)) for day in range(1, 4)]
+        good = [
+            night(day, row(drawn(day, 0.05), allowed=promise)) for day in range(1, 4)
+        ]
         assert p_values(good)[-1] > 0.05
     metric: Night = {
         "margin": None,
@@ -210,14 +248,23 @@ def test_both_directions_of_a_promise_are_bet_on() -> None:
         "oracle": "at_least:ndcg@5",
         "threshold": 0.3,
     }
-    low = [night(day, row(drawn(day, 0.1), allowed="at least", **metric)) for day in range(1, 4)]
+    low = [
+        night(day, row(drawn(day, 0.1), allowed="at least", **metric))
+        for day in range(1, 4)
+    ]
     assert p_values(low)[-1] < 1e-3
 
 
 def test_what_the_answers_chose_is_not_bet_on(tmp_path: Path, capsys: Told) -> None:
     values = drawn(1, 0.5)
-    rows = [row(values, "joint", joint=True), row(values, "step", oracle="monotone:ndcg@5")]
-    status, told, error = judged(capsys, *write(tmp_path, [night(1, row(drawn(1, 0.0)), *rows)]))
+    rows = [
+        row(values, "joint", joint=True),
+        row(values, "step", oracle="monotone:ndcg@5"),
+    ]
+    status, told, error = judged(
+        capsys,
+        *write(tmp_path, [night(1, row(drawn(1, 0.0)), *rows)]),
+    )
     assert (status, error) == (0, "")
     assert "2 verdicts of" in told
     assert "cannot be monitored" in told
@@ -231,12 +278,18 @@ def test_what_the_answers_chose_is_not_bet_on(tmp_path: Path, capsys: Told) -> N
     [
         ("{}", "it is not a record; name a file that --recsys-json wrote"),
         (json.dumps(night(1, row({"u1": 7.0}))), "'per_user' of 'u1' is 7.0"),
-        (json.dumps({**night(1), "schema": "recsys-mt/9"}), "its schema is recsys-mt/9, and this"),
+        (
+            json.dumps({**night(1), "schema": "recsys-mt/9"}),
+            "its schema is recsys-mt/9, and this",
+        ),
         (None, "No such file"),
     ],
 )
 def test_what_is_no_record_is_named(
-    text: str | None, told: str, tmp_path: Path, capsys: Told
+    text: str | None,
+    told: str,
+    tmp_path: Path,
+    capsys: Told,
 ) -> None:
     good, bad = write(tmp_path, nights(1, 0))[0], tmp_path / "bad.json"
     if text is not None:
@@ -247,7 +300,10 @@ def test_what_is_no_record_is_named(
     assert told in error
 
 
-def test_a_record_given_twice_is_no_night_of_a_change(tmp_path: Path, capsys: Told) -> None:
+def test_a_record_given_twice_is_no_night_of_a_change(
+    tmp_path: Path,
+    capsys: Told,
+) -> None:
     same_users = [night(day, row(drawn(day, 0.0, first=0))) for day in (1, 2)]
     one, other = write(tmp_path, same_users)
     assert judged(capsys, "--change", one, other)[0] in (0, 1)
@@ -268,7 +324,10 @@ def test_usage_errors_are_status_2(tmp_path: Path, capsys: Told) -> None:
     for alpha in ("0", "0.7", "nan", "low"):
         with pytest.raises(SystemExit, match="2"):
             main(["monitor", f"--alpha={alpha}", path])
-        assert f"{alpha!r} is not a chance above 0 and up to 0.5" in capsys.readouterr().err
+        assert (
+            f"{alpha!r} is not a chance above 0 and up to 0.5"
+            in capsys.readouterr().err
+        )
     status, _, error = judged(capsys, "--change", path)
     assert status == 2
     assert "one record says nothing of a change" in error
@@ -278,19 +337,30 @@ def test_a_family_is_corrected_by_holm() -> None:
     worse = row(drawn(1, 0.09))
     calm = [row(drawn(1, 0.0), f"calm {number}") for number in range(9)]
     (alone,), family = (
-        monitor([("1", night(1, *rows))], 0.05, change=False) for rows in ([worse], [worse, *calm])
+        monitor([("1", night(1, *rows))], 0.05, change=False)
+        for rows in ([worse], [worse, *calm])
     )
     assert family[0].p_values == alone.p_values
-    assert family[0].adjusted[0] == pytest.approx(min(1.0, 10 * alone.p_values[0] / FIRST))
+    assert family[0].adjusted[0] == pytest.approx(
+        min(1.0, 10 * alone.p_values[0] / FIRST),
+    )
     assert math.isclose(alone.adjusted[0], alone.p_values[0] / FIRST)
 
 
 def test_an_alarm_stays_whatever_is_monitored_later() -> None:
     documents = nights(4, 4)
-    before = monitor([(str(at), each) for at, each in enumerate(documents)], 0.05, change=False)
+    before = monitor(
+        [(str(at), each) for at, each in enumerate(documents)],
+        0.05,
+        change=False,
+    )
     new = [row(drawn(9, 0.0), f"new {number}") for number in range(30)]
     documents.append(night(9, row(drawn(9, 0.0)), row(drawn(9, 0.0), "calm"), *new))
-    after = monitor([(str(at), each) for at, each in enumerate(documents)], 0.05, change=False)
+    after = monitor(
+        [(str(at), each) for at, each in enumerate(documents)],
+        0.05,
+        change=False,
+    )
     assert before[0].alarm is not None
     assert after[0].alarm == before[0].alarm
     assert after[0].adjusted[: len(before[0].adjusted)] == before[0].adjusted
@@ -305,7 +375,10 @@ def test_all_shares_of_alpha_are_at_most_one() -> None:
 
 @pytest.mark.parametrize("why", ["unreadable", "unmeasured"])
 @pytest.mark.parametrize("change", [False, True])
-def test_users_whose_value_is_unknown_speak_for_the_promise(change: bool, why: str) -> None:
+def test_users_whose_value_is_unknown_speak_for_the_promise(
+    change: bool,
+    why: str,
+) -> None:
     lost = {f"u{number}": 0 for number in range(100, 120)}
     everybody = drawn(1, 0.0, 120, 0)
     worse = drawn(2, 0.3, 100, 0)
@@ -332,8 +405,12 @@ def test_a_past_that_could_not_be_read_is_no_better_than_it_may_have_been() -> N
         bad = set(np.random.default_rng(day).permutation(600)[:60].tolist())
         for hidden, found in nights.items():
             lost = bad if hidden and day <= 8 else set()
-            values = {f"u{n}": 0.9 if n in bad else 0.0 for n in range(600) if n not in lost}
+            values = {
+                f"u{n}": 0.9 if n in bad else 0.0 for n in range(600) if n not in lost
+            }
             users = {f"u{n}": 0 for n in sorted(lost)}
-            found.append(night(day, row(values, details={"unreadable": {"users": users}})))
+            found.append(
+                night(day, row(values, details={"unreadable": {"users": users}})),
+            )
     for found in nights.values():
         assert min(p_values(found, change=True)) > 0.05

@@ -2,7 +2,13 @@
 
 import pytest
 
-from pytest_recsys_mt.gate.nodeids import NodeId, address, function_of, name_of_row, parts_of
+from pytest_recsys_mt.gate.nodeids import (
+    NodeId,
+    address,
+    function_of,
+    name_of_row,
+    parts_of,
+)
 from pytest_recsys_mt.gate.policy import facts_of
 from pytest_recsys_mt.report.outputs import record_at
 from tests.gate.conftest import Run
@@ -12,7 +18,10 @@ from tests.gate.conftest import Run
     ("nodeid", "parts"),
     [
         ("a/test_b.py::test_c", NodeId("a/test_b.py", ("test_c",), "")),
-        ("a/test_b.py::TestC::test_d[m-x]", NodeId("a/test_b.py", ("TestC", "test_d"), "m-x")),
+        (
+            "a/test_b.py::TestC::test_d[m-x]",
+            NodeId("a/test_b.py", ("TestC", "test_d"), "m-x"),
+        ),
         ("::test_table_2[m-wok]", NodeId("", ("test_table_2",), "m-wok")),
         ("t.py::test_c[a::b[1]-m]", NodeId("t.py", ("test_c",), "a::b[1]-m")),
         ("odd[1]/t.py::test_c[x]", NodeId("odd[1]/t.py", ("test_c",), "x")),
@@ -37,10 +46,13 @@ def test_a_file_outside_the_root_folder_is_known_by_its_tests(
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Found as a module, its tests have no file in their ids: rules and reports find them all the same."""
+    """Found as a module, its tests have no file in their ids:
+    rules and reports find them all the same.
+    """
     outside = tmp_path_factory.mktemp("outside")
     (outside / "elsewhere.py").write_text(
-        (project.path / "release" / "test_toys.py").read_text(encoding="utf-8"), encoding="utf-8"
+        (project.path / "release" / "test_toys.py").read_text(encoding="utf-8"),
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(outside)
     (project.path / "recsys.toml").write_text(

@@ -1,4 +1,6 @@
-"""What a run says as a whole: one sentence, the same everywhere, and the exit code with it."""
+"""What a run says as a whole: one sentence, the same
+everywhere, and the exit code with it.
+"""
 
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +15,11 @@ from pytest_recsys_mt.report.html.page import render
 from pytest_recsys_mt.report.markdown import in_markdown
 from tests.gate.conftest import Run
 
-WORKERS = pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+WORKERS = pytest.mark.parametrize(
+    "workers",
+    [[], ["-n", "2"]],
+    ids=["one process", "two workers"],
+)
 
 
 def row(number: int, status: str, outcome: str, **more: Any) -> Any:
@@ -49,8 +55,14 @@ def test_every_reason_is_in_the_sentence_and_only_the_first_names() -> None:
 
 
 def test_the_numbers_of_the_sentence_add_up_where_names_repeat() -> None:
-    same = [row(0, "violated", "failed", nodeid=f"t{model}.py::test_x") for model in range(2)]
-    gate = decided(*same, *(row(number, "violated", "failed") for number in range(1, 5)))
+    same = [
+        row(0, "violated", "failed", nodeid=f"t{model}.py::test_x")
+        for model in range(2)
+    ]
+    gate = decided(
+        *same,
+        *(row(number, "violated", "failed") for number in range(1, 5)),
+    )
     assert gate["sentence"] == "gate: failed; 6 violated (r0, 2 times; r1; r2; 2 more)"
 
 
@@ -58,7 +70,10 @@ def test_a_test_of_several_verdicts_fails_for_the_one_that_does_not_hold() -> No
     test = {"nodeid": "t.py::test_two[toy]"}
     for better in ("holds", "inconclusive", "error"):
         for order in (1, -1):
-            rows = [row(1, better, "failed", **test), row(2, "violated", "failed", **test)][::order]
+            rows = [
+                row(1, better, "failed", **test),
+                row(2, "violated", "failed", **test),
+            ][::order]
             gate = decided(*rows)
             assert gate["reasons"] == ["violated: t.py::test_two[toy]"]
             assert gate["sentence"].startswith("gate: failed; 1 violated (r2)")
@@ -73,8 +88,15 @@ def test_a_reason_of_any_kind_fails_the_gate_and_is_told(kind: str) -> None:
 
 
 def test_a_verdict_on_several_models_together_is_not_missed_in_a_comparison() -> None:
-    """It has no value a user, in the baseline or now; a model of which nothing compares is missed."""
-    facts: dict[str, Any] = {"per_user": {}, "reach": None, "allowed": None, "suite": "arena"}
+    """It has no value a user, in the baseline or now; a model
+    of which nothing compares is missed.
+    """
+    facts: dict[str, Any] = {
+        "per_user": {},
+        "reach": None,
+        "allowed": None,
+        "suite": "arena",
+    }
     own = row(1, "holds", "passed", **facts) | {
         "per_user": {"u1": 0.0, "u2": 0.0},
         "reach": [-1.0, 1.0],
@@ -108,11 +130,18 @@ def test_a_run_that_passes_says_what_it_passed_over() -> None:
 
 
 def test_terminal_junit_step_summary_html_and_record_say_the_same(
-    run: Run, baseline: dict[str, Any], project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    baseline: dict[str, Any],
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     summary = project.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    result, record = run("--recsys-baseline=old.json", "--junitxml=junit.xml", share=0.6)
+    result, record = run(
+        "--recsys-baseline=old.json",
+        "--junitxml=junit.xml",
+        share=0.6,
+    )
     sentence = record["gate"]["sentence"]
     assert sentence.startswith("gate: failed; 1 regressed (scale_ratings(2)); ")
     assert sentence in " ".join(result.stdout.str().split())
@@ -129,7 +158,9 @@ def test_terminal_junit_step_summary_html_and_record_say_the_same(
 
 @WORKERS
 def test_a_run_in_which_nothing_could_be_judged_fails_and_says_why(
-    run: Run, project: pytest.Pytester, workers: list[str]
+    run: Run,
+    project: pytest.Pytester,
+    workers: list[str],
 ) -> None:
     result, record = run(*workers, "-k", "add_spaces", "--junitxml=junit.xml")
     result.assert_outcomes(skipped=1)
@@ -137,17 +168,24 @@ def test_a_run_in_which_nothing_could_be_judged_fails_and_says_why(
     sentence = record["gate"]["sentence"]
     cause = "needs a text model, and toys:Toy reads no text (1)"
     assert sentence == f"gate: failed; nothing could be judged: {cause}"
-    case = ElementTree.parse(project.path / "junit.xml").find(".//testcase[@name='gate']/failure")
+    case = ElementTree.parse(project.path / "junit.xml").find(
+        ".//testcase[@name='gate']/failure",
+    )
     assert case is not None, "a reader of the file alone must see that the run failed"
     assert case.get("message") == sentence
 
 
-def test_inconclusive_verdicts_alone_judge_nothing_though_they_may_be_skipped(run: Run) -> None:
+def test_inconclusive_verdicts_alone_judge_nothing_though_they_may_be_skipped(
+    run: Run,
+) -> None:
     skipping = ["--recsys-inconclusive=skip", "-k", "scale"]
     result, record = run(*skipping, "--recsys-users=2", share=1.0)
     result.assert_outcomes(skipped=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert record["gate"]["sentence"] == "gate: failed; nothing could be judged: inconclusive (1)"
+    assert (
+        record["gate"]["sentence"]
+        == "gate: failed; nothing could be judged: inconclusive (1)"
+    )
     result, record = run(*skipping, share=0.3)
     assert (result.ret, record["gate"]["status"]) == (pytest.ExitCode.OK, "passed")
 
@@ -159,12 +197,18 @@ def test_a_few_chosen_tests_pass(run: Run, workers: list[str]) -> None:
     assert (result.ret, record["gate"]["status"]) == (pytest.ExitCode.OK, "passed")
 
 
-def test_a_failure_of_another_test_is_none_of_the_gate(run: Run, project: pytest.Pytester) -> None:
+def test_a_failure_of_another_test_is_none_of_the_gate(
+    run: Run,
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(test_plain="def test_it(): assert False")
     result, record = run()
     result.assert_outcomes(passed=3, skipped=1, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert record["gate"]["sentence"] == "gate: passed; 3 held (2 vacuously); 1 not applicable"
+    assert (
+        record["gate"]["sentence"]
+        == "gate: passed; 3 held (2 vacuously); 1 not applicable"
+    )
 
 
 PLAIN = "def test_it(): pass"
@@ -172,12 +216,20 @@ PROPERTY = "def test_it(recsys): assert recsys.design.k == 10"
 
 
 @pytest.mark.parametrize("test", [PLAIN, PROPERTY], ids=["plain", "property"])
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [[], ["-n", "2"]],
+    ids=["one process", "two workers"],
+)
 def test_what_judges_no_recommender_is_not_touched(
-    project: pytest.Pytester, test: str, workers: list[str]
+    project: pytest.Pytester,
+    test: str,
+    workers: list[str],
 ) -> None:
     """Also where the ini file asks every run for a record, or holds it to a policy."""
-    project.makeini("[pytest]\naddopts = --recsys-json=record.json --recsys-policy=recsys.toml")
+    project.makeini(
+        "[pytest]\naddopts = --recsys-json=record.json --recsys-policy=recsys.toml",
+    )
     (project.path / "recsys.toml").write_text("")
     path = project.makepyfile(test_plain=test)
     result = project.runpytest_inprocess("-p", "no:cacheprovider", path, *workers)
@@ -188,7 +240,10 @@ def test_what_judges_no_recommender_is_not_touched(
 
 @pytest.mark.parametrize("option", ["--collect-only", "--recsys-list", "--recsys-plan"])
 def test_what_runs_no_test_makes_no_gate(
-    run: Run, project: pytest.Pytester, baseline: dict[str, Any], option: str
+    run: Run,
+    project: pytest.Pytester,
+    baseline: dict[str, Any],
+    option: str,
 ) -> None:
     result, record = run(option, "--recsys-baseline=old.json")
     assert result.ret == pytest.ExitCode.OK
@@ -197,7 +252,10 @@ def test_what_runs_no_test_makes_no_gate(
 
 
 @WORKERS
-def test_models_are_compared_with_the_one_that_is_given_first(run: Run, workers: list[str]) -> None:
+def test_models_are_compared_with_the_one_that_is_given_first(
+    run: Run,
+    workers: list[str],
+) -> None:
     both = ["--recsys-model=toys:Worse", "--recsys-model=toys:Toy"]
     result, record = run(*both, *workers, model="")
     assert record["models"] == ["toys:Worse", "toys:Toy"]
@@ -211,7 +269,14 @@ def test_models_are_compared_with_the_one_that_is_given_first(run: Run, workers:
 def test_a_league_beside_its_members_is_not_compared_with_one_of_them() -> None:
     rows = [
         row(1, "holds", "passed"),
-        row(2, "holds", "passed", model="b", nodeid="t.py::test_x[b-r1]", relation="r1"),
+        row(
+            2,
+            "holds",
+            "passed",
+            model="b",
+            nodeid="t.py::test_x[b-r1]",
+            relation="r1",
+        ),
         row(3, "holds", "passed", model="b, toy", nodeid="t.py::test_league"),
     ]
     document: Any = {"results": rows, "models": ["toy", "b", "b, toy"]}

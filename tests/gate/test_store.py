@@ -1,4 +1,6 @@
-"""Runs are kept in the project, and one is accepted as what later ones are compared with."""
+"""Runs are kept in the project, and one is accepted as
+what later ones are compared with.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,13 @@ def run(pytester: pytest.Pytester) -> Run:
 
 
 def kept(folder: Path, document: dict[str, Any], **more: Any) -> int:
-    return Store.of(folder).keep(document, [json.dumps(document)], folder, everybody=True, **more)  # type: ignore[arg-type]
+    return Store.of(folder).keep(
+        document,
+        [json.dumps(document)],
+        folder,
+        everybody=True,
+        **more,
+    )  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -61,7 +69,9 @@ def document(run: Run, pytester: pytest.Pytester) -> dict[str, Any]:
 
 
 def test_a_release_is_compared_with_the_accepted_run(
-    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    run: Run,
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run("itemknn")
     assert main(["runs", "accept"]) == 2
@@ -72,7 +82,7 @@ def test_a_release_is_compared_with_the_accepted_run(
     refused = run("toys.py:ScaleSensitive", "--recsys-baseline")
     assert refused.ret == 1
     refused.stdout.fnmatch_lines(
-        ["*toys.py:ScaleSensitive against itemknn of run 2*", "*REGRESSED*"]
+        ["*toys.py:ScaleSensitive against itemknn of run 2*", "*REGRESSED*"],
     )
     capsys.readouterr()
     assert main(["runs"]) == 0
@@ -80,7 +90,9 @@ def test_a_release_is_compared_with_the_accepted_run(
     assert [line.split(":")[0].strip() for line in lines[1::2]] == [
         "gate passed", "gate passed", "gate passed", "gate failed",
     ]  # fmt: skip
-    assert [number for number, line in enumerate(lines[1::2], 1) if "baseline" in line] == [2]
+    assert [
+        number for number, line in enumerate(lines[1::2], 1) if "baseline" in line
+    ] == [2]
     assert main(["report", "4"]) == 0
     assert "regressed" in (pytester.path / "run-4.html").read_text()
     assert (pytester.path / ".recsys" / ".gitignore").read_text() == "*\n"
@@ -98,7 +110,8 @@ def test_a_release_is_compared_with_the_accepted_run(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are of POSIX")
 def test_a_full_disk_leaves_no_empty_list_of_what_git_ignores(
-    document: dict[str, Any], tmp_path: Path
+    document: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     import resource
 
@@ -120,7 +133,10 @@ def test_workers_keep_one_run(run: Run, pytester: pytest.Pytester) -> None:
     assert one.head["counts"] == {"holds": 1}
 
 
-def test_the_baseline_is_that_with_the_same_tests(run: Run, pytester: pytest.Pytester) -> None:
+def test_the_baseline_is_that_with_the_same_tests(
+    run: Run,
+    pytester: pytest.Pytester,
+) -> None:
     run("itemknn", "--recsys-keep=baseline")
     pytester.makepyfile(test_other=TEST)
     run("itemknn", "--recsys-keep=baseline", "test_other.py")
@@ -130,7 +146,9 @@ def test_the_baseline_is_that_with_the_same_tests(run: Run, pytester: pytest.Pyt
     again.stdout.fnmatch_lines(["*itemknn against itemknn of run 1*"])
     assert [each.number for each in store.runs() if each.accepted] == [1, 2]
     store.accept(3)
-    assert [each.number for each in store.runs() if each.accepted] == [2, 3], "of the same tests"
+    assert [each.number for each in store.runs() if each.accepted] == [2, 3], (
+        "of the same tests"
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,14 +161,20 @@ def test_the_baseline_is_that_with_the_same_tests(run: Run, pytester: pytest.Pyt
         ),
     ],
 )
-def test_a_baseline_that_is_none_ends_the_run_before_a_test(run: Run, value: str, why: str) -> None:
+def test_a_baseline_that_is_none_ends_the_run_before_a_test(
+    run: Run,
+    value: str,
+    why: str,
+) -> None:
     done = run("itemknn", value)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([f"*{why}*"])
 
 
 def test_a_damaged_run_is_named_and_the_others_are_listed(
-    document: dict[str, Any], pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    document: dict[str, Any],
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for _ in range(4):
         kept(pytester.path, document)
@@ -174,7 +198,9 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
         assert "run 3 is left out: " in said.err
         assert "remove the folder of this kept run" in said.err
         assert name in said.out + said.err
-    later = json.loads((runs / "4" / "head.json").read_text()) | {"schema": "recsys-mt-run/9"}
+    later = json.loads((runs / "4" / "head.json").read_text()) | {
+        "schema": "recsys-mt-run/9",
+    }
     (runs / "2" / "head.json").write_text(json.dumps(later))
     for number, why in (
         (1, "run 1 is damaged"),
@@ -192,7 +218,9 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
 
 
 def test_old_runs_make_room_and_baselines_stay(
-    document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    document: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pytest_recsys_mt.gate.store.MOST", 3)
     assert MOST == 1000
@@ -210,7 +238,10 @@ def test_old_runs_make_room_and_baselines_stay(
 
 @pytest.mark.parametrize("name", [".recsys", ".recsys/runs"])
 def test_a_link_is_not_followed_to_folders_of_others(
-    run: Run, pytester: pytest.Pytester, name: str, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    pytester: pytest.Pytester,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pytest_recsys_mt.gate.store.MOST", 1)
     photos = pytester.path / "photos"
@@ -221,19 +252,20 @@ def test_a_link_is_not_followed_to_folders_of_others(
     (pytester.path / name).symlink_to(photos)
     before = sorted(photos.rglob("*"))
     run("itemknn").stdout.fnmatch_lines(
-        ["*this run is not kept in '*.recsys/runs': *it is a link*"]
+        ["*this run is not kept in '*.recsys/runs': *it is a link*"],
     )
     assert sorted(photos.rglob("*")) == before
 
 
 def test_a_folder_that_cannot_be_written_costs_no_verdict(
-    run: Run, pytester: pytest.Pytester
+    run: Run,
+    pytester: pytest.Pytester,
 ) -> None:
     (pytester.path / ".recsys").write_text("a file")
     done = run("itemknn")
     assert done.ret == 0
     done.stdout.fnmatch_lines(
-        ["*this run is not kept in '*.recsys/runs': *; --recsys-keep=no keeps none*"]
+        ["*this run is not kept in '*.recsys/runs': *; --recsys-keep=no keeps none*"],
     )
 
 
@@ -253,7 +285,8 @@ for _ in range(int(sys.argv[2])):
 
 
 def test_two_runs_at_once_get_numbers_of_their_own(
-    document: dict[str, Any], pytester: pytest.Pytester
+    document: dict[str, Any],
+    pytester: pytest.Pytester,
 ) -> None:
     both = [
         subprocess.Popen(
@@ -263,12 +296,17 @@ def test_two_runs_at_once_get_numbers_of_their_own(
         )
         for _ in range(2)
     ]
-    numbers = [int(line) for each in both for line in each.communicate()[0].splitlines()]
+    numbers = [
+        int(line) for each in both for line in each.communicate()[0].splitlines()
+    ]
     assert sorted(numbers) == list(range(1, 21))
 
 
 @pytest.mark.slow  # 200 processes that are killed
-def test_no_kill_loses_an_accepted_run(document: dict[str, Any], pytester: pytest.Pytester) -> None:
+def test_no_kill_loses_an_accepted_run(
+    document: dict[str, Any],
+    pytester: pytest.Pytester,
+) -> None:
     store = Store.of(pytester.path)
     kept(pytester.path, document)
     store.accept()
@@ -291,7 +329,9 @@ def test_no_kill_loses_an_accepted_run(document: dict[str, Any], pytester: pytes
 
 
 def test_nights_are_those_of_the_kept_runs(
-    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    run: Run,
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run("itemknn", "--recsys-seed=1")
     run("mostpop", "--recsys-seed=1")
@@ -307,7 +347,9 @@ def test_nights_are_those_of_the_kept_runs(
 
 
 def test_what_is_accepted_is_not_lost_where_the_list_of_it_is_damaged(
-    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    run: Run,
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run("itemknn", "--recsys-keep=baseline")
     accepted = pytester.path / ".recsys" / "runs" / "accepted.json"
@@ -318,13 +360,15 @@ def test_what_is_accepted_is_not_lost_where_the_list_of_it_is_damaged(
     assert "which says what is accepted, cannot be read" in capsys.readouterr().err
     run("itemknn").stdout.fnmatch_lines(["gate: passed*"])
     run("itemknn", "--recsys-baseline").stderr.fnmatch_lines(
-        ["*is accepted, cannot be read or is damaged*"]
+        ["*is accepted, cannot be read or is damaged*"],
     )
     assert accepted.read_text() == '{"accepted": [1'
 
 
 def test_what_no_run_wrote_is_not_replaced(
-    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    run: Run,
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run("itemknn", "--recsys-json=one.json", "--recsys-cache=c")
     for name in ("one.html", "run-1.html", "notes.txt"):
@@ -333,12 +377,16 @@ def test_what_no_run_wrote_is_not_replaced(
     for name in ("notes.txt", "one.json"):
         assert main(["cache", "export", "--cache=c", name]) == 2
         assert f"{name!r} is no export" in capsys.readouterr().err
-    assert {(pytester.path / f"{name}.html").read_text() for name in ("one", "run-1")} == {"notes"}
+    assert {
+        (pytester.path / f"{name}.html").read_text() for name in ("one", "run-1")
+    } == {"notes"}
 
 
 @pytest.mark.parametrize("option", ["baseline", "data", "model"])
 def test_a_name_that_no_system_takes_is_one_line(
-    run: Run, option: str, capsys: pytest.CaptureFixture[str]
+    run: Run,
+    option: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     name = "a" * 300
     spec = f"{name}.py:Shop" if option == "model" else "itemknn"
@@ -349,12 +397,18 @@ def test_a_name_that_no_system_takes_is_one_line(
 
 
 def test_a_test_of_two_recommenders_is_not_mixed_up_with_one_of_others(
-    document: dict[str, Any], pytester: pytest.Pytester
+    document: dict[str, Any],
+    pytester: pytest.Pytester,
 ) -> None:
     store = Store.of(pytester.path)
     (nodeid,) = {row["nodeid"] for row in document["results"]}
     for against in (None, "shop:Online"):
-        kept(pytester.path, {**document, "settings": {**document["settings"], "against": against}})
-    alone, beside = (store.states(document["data"], against) for against in (None, "shop:Online"))
+        kept(
+            pytester.path,
+            {**document, "settings": {**document["settings"], "against": against}},
+        )
+    alone, beside = (
+        store.states(document["data"], against) for against in (None, "shop:Online")
+    )
     assert (alone[nodeid].run, beside[nodeid].run) == (1, 2)
     assert store.states(document["data"], "shop:Other") == {}

@@ -56,12 +56,16 @@ def test_the_gate_says_which_prompts_it_compares(
     assert comparison["refused"] == []
     assert comparison["counts"] == {"regressed": 1}
     assert comparison["against"] == "writer.py:Writer (--recsys-prompt=person)"
-    result.stdout.fnmatch_lines(["*writer.py:Writer against writer.py:Writer (--recsys-prompt*"])
+    result.stdout.fnmatch_lines(
+        ["*writer.py:Writer against writer.py:Writer (--recsys-prompt*"],
+    )
 
 
 @pytest.mark.parametrize("first", [(), ("--recsys-prompt=person",)])
 def test_a_leaderboard_compares_two_prompts_on_one_line(
-    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], first: tuple[str, ...]
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
+    first: tuple[str, ...],
 ) -> None:
     relation = TEST.replace(
         "def test_complete(recsys)",
@@ -88,9 +92,16 @@ def test_the_gate_says_that_the_baseline_had_no_prompt_of_its_own(
         "-p", "no:cacheprovider", "--recsys-model=writer.py:Writer", "--recsys-users=60", "--recsys-k=5",
         "--recsys-shrink=0",
     )  # fmt: skip
-    pytester.runpytest_inprocess(*options, "--recsys-keep=baseline", "--recsys-json=default.json")
+    pytester.runpytest_inprocess(
+        *options,
+        "--recsys-keep=baseline",
+        "--recsys-json=default.json",
+    )
     done = pytester.runpytest_inprocess(
-        *options, "--recsys-prompt=wok", "--recsys-baseline=default.json", "--recsys-json=wok.json"
+        *options,
+        "--recsys-prompt=wok",
+        "--recsys-baseline=default.json",
+        "--recsys-json=wok.json",
     )
     (comparison,) = record_of(pytester.path / "wok.json")["gate"]["comparisons"]
     assert comparison["against"] == "writer.py:Writer (without --recsys-prompt)"

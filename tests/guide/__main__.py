@@ -1,10 +1,12 @@
-"""Follows the README, the quickstart and the how-tos with the programs of one environment.
+"""Follows the README, the quickstart and the how-tos with the programs of one
+environment.
 
     python -m tests.guide FOLDER [SHARE OF]
 
-The folder holds the environment's programs, such as ``.venv/bin``. A page that needs more than the core is named
-and left out. With ``0 3``, the README and the first of three shares of the others; with ``0 0``, the README alone.
-Ends with 1 if a page is not as it says.
+The folder holds the environment's programs, such as ``.venv/bin``. A page that needs
+more than the core is named and left out. With ``0 3``, the README and the first of
+three shares of the others; with ``0 0``, the README alone. Ends with 1 if a page is not
+as it says.
 """
 
 import sys
@@ -46,7 +48,10 @@ def main(programs: Path, share: int = 0, of: int = 1) -> int:
                 failed += 1
                 print(f"{name}: FAILED\n{error}")
             else:
-                print(f"{name}: as it says, {time.monotonic() - begin:.0f} s", flush=True)
+                print(
+                    f"{name}: as it says, {time.monotonic() - begin:.0f} s",
+                    flush=True,
+                )
     return min(failed, 1)
 
 

@@ -38,7 +38,9 @@ class Line:
 
 
 def pages() -> list[Path]:
-    """Every page that people read; those made from the code have no commands of their own."""
+    """Every page that people read; those made from the
+    code have no commands of their own.
+    """
     texts = [*ROOT.glob("*.md"), *ROOT.glob("examples/*.md"), *DOCS.rglob("*.md")]
     return sorted(page for page in texts if page.parent.name != "reference")
 
@@ -47,7 +49,9 @@ def lines_of(page: Path) -> Iterator[Line]:
     """The commands of a page that are not steps of a story, in their order."""
     text = page.read_text(encoding="utf-8")
     name = page.relative_to(ROOT).as_posix()
-    shell = "".join(fence[2] for fence in FENCE.finditer(text) if fence[1] in ("bash", "sh"))
+    shell = "".join(
+        fence[2] for fence in FENCE.finditer(text) if fence[1] in ("bash", "sh")
+    )
     indented = "\n".join(re.findall(r"(?m)^    (\S.*|  +\S.*)$", FENCE.sub("", text)))
     for line in f"{shell}\n{indented}".replace("\\\n", " ").splitlines():
         command = re.sub(r"\s+", " ", re.sub(r"\s+#\s.*", "", line)).strip()

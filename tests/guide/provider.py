@@ -1,4 +1,5 @@
-"""An account at a provider of language models, as a process: `python -m tests.guide.provider FILE`.
+"""An account at a provider of language models, as a process: `python -m
+tests.guide.provider FILE`.
 
 It writes its address and its key into the file, and answers until it is stopped.
 """

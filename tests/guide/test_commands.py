@@ -16,7 +16,7 @@ from pytest_recsys_mt.engine.settings import every_option
 from tests.guide.commands import Line, lines_of, pages
 
 RUN_ELSEWHERE = {
-    "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it"
+    "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",
 }
 NOT_RUN = {
     r"pip install (\.|'(pytest-recsys-mt|\.)\[\w+\]'|-e \.)$": "scripts/check-wheel installs the wheel",
@@ -64,7 +64,7 @@ WORLD = {
             "candidates": ["Heat (1995)", "Alien (1979)"],
             "target": "Alien (1979)",
             "text": "1. Heat",
-        }
+        },
     )
     + "\n",
     "models/mine/config.json": "{}",
@@ -104,7 +104,9 @@ def test_every_command_is_run_or_has_a_reason() -> None:
     assert set(HERE) == {*PYTEST, *PROGRAM}
     assert len(PYTEST) > 25
     for pattern in NOT_RUN:
-        assert any(re.match(pattern, line.text) for line in ALL), f"no page has {pattern}"
+        assert any(re.match(pattern, line.text) for line in ALL), (
+            f"no page has {pattern}"
+        )
     assert set(RUN_ELSEWHERE) <= {line.page for line in ALL}
 
 
@@ -116,9 +118,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text, encoding="utf-8")
     assert not main(
-        ["questions", str(folder / "questions.jsonl"), "--kind", "genre", "--count", "2"]
+        [
+            "questions",
+            str(folder / "questions.jsonl"),
+            "--kind",
+            "genre",
+            "--count",
+            "2",
+        ],
     )
-    made = ["test_shop.py", "--recsys-model=shop.py:Ranker", "--recsys-json=baseline.json"]
+    made = [
+        "test_shop.py",
+        "--recsys-model=shop.py:Ranker",
+        "--recsys-json=baseline.json",
+    ]
     subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *made],
         cwd=folder, check=True, capture_output=True,
@@ -127,8 +140,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def listed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
-    """How each command ends with `--recsys-list`, and what it prints; all of one process, to save time."""
+def listed(
+    world: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, tuple[int, str]]:
+    """How each command ends with `--recsys-list`, and what it
+    prints; all of one process, to save time.
+    """
     commands = [
         Line(line.page, re.sub(r"\$\(date [^)]*\)", "26001", line.text)).words[1:]
         for line in PYTEST
@@ -140,7 +158,11 @@ def listed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, t
         env={**os.environ, "HOME": str(world)},
     )  # fmt: skip
     said = (folder / f"said-{number}.txt" for number in range(len(commands)))
-    ends = zip(map(int, done.stdout.split()), (each.read_text() for each in said), strict=True)
+    ends = zip(
+        map(int, done.stdout.split()),
+        (each.read_text() for each in said),
+        strict=True,
+    )
     return dict(zip((line.text for line in PYTEST), ends, strict=True))
 
 
@@ -153,24 +175,41 @@ def test_every_option_in_the_documentation_exists() -> None:
 
 
 def test_every_suite_of_a_command_exists() -> None:
-    suites = {word for line in ALL for word in line.words if word.startswith("pytest_recsys_mt.")}
+    suites = {
+        word
+        for line in ALL
+        for word in line.words
+        if word.startswith("pytest_recsys_mt.")
+    }
     assert len(suites) > 4
     assert all(find_spec(suite) for suite in suites)
     for line in PYTEST:
-        selected = [word for word in line.words if word.startswith(("suites", "pytest_recsys_mt."))]
+        selected = [
+            word
+            for word in line.words
+            if word.startswith(("suites", "pytest_recsys_mt."))
+        ]
         assert bool(selected) == ("--pyargs" in line.words), line.text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", PYTEST, ids=lambda line: line.text)
-def test_a_command_selects_tests(line: Line, listed: dict[str, tuple[int, str]]) -> None:
-    """With `--recsys-list`, which asks nothing: options and selection are those of the page."""
+def test_a_command_selects_tests(
+    line: Line,
+    listed: dict[str, tuple[int, str]],
+) -> None:
+    """With `--recsys-list`, which asks nothing: options
+    and selection are those of the page.
+    """
     status, said = listed[line.text]
     assert status == 0, said
     assert re.search(r"\d+ relations|nothing was asked", said), said
 
 
 @pytest.mark.parametrize("line", PROGRAM, ids=lambda line: line.text)
-def test_a_command_of_the_program_is_one(line: Line, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_of_the_program_is_one(
+    line: Line,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     given = read_arguments(line.words[1:])
     assert callable(given.command)

@@ -11,7 +11,10 @@ from tests.journeys.pages import DOCS, Command, Journey, needs_of, steps_of
     [
         # .ci/users follows the pages that need no more than the core.
         pytest.param(
-            *page, marks=() if needs_of(DOCS / page[0] / f"{page[1]}.md") else pytest.mark.slow
+            *page,
+            marks=()
+            if needs_of(DOCS / page[0] / f"{page[1]}.md")
+            else pytest.mark.slow,
         )
         for page in PAGES
     ],
@@ -27,4 +30,6 @@ def test_every_command_of_a_page_shows_what_it_prints(room: str, name: str) -> N
     assert any("pytest " in command.text for command in commands)
     for command in commands:
         quiet = command.text.startswith(("sed -i ", "printf "))
-        assert quiet or [line for line in command.printed if line != "..."], command.text
+        assert quiet or [line for line in command.printed if line != "..."], (
+            command.text
+        )

@@ -1,4 +1,6 @@
-"""The page of promises: its files are written, its commands run as they stand, and print what it says."""
+"""The page of promises: its files are written, its commands
+run as they stand, and print what it says.
+"""
 
 import re
 
@@ -10,7 +12,9 @@ PAGE = DOCS / "measured" / "promised.md"
 COMMAND = re.compile(r"`((?:pytest|recsys-mt) [^`]+)`")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" |")]
-    for line in PAGE.read_text(encoding="utf-8").partition("## Libraries")[0].splitlines()
+    for line in PAGE.read_text(encoding="utf-8")
+    .partition("## Libraries")[0]
+    .splitlines()
     if line.startswith("| ") and not line.rstrip(" |").endswith(("prints", "shown by"))
 ]
 

@@ -1,4 +1,6 @@
-"""The recipes for CI run as they stand, in a fresh folder, with answers that were recorded before."""
+"""The recipes for CI run as they stand, in a fresh folder,
+with answers that were recorded before.
+"""
 
 import json
 import re
@@ -23,7 +25,8 @@ def recipes() -> dict[str, list[str]]:
     """The shell commands of each recipe, by the name of the system."""
     text = PAGE.read_text(encoding="utf-8")
     github, gitlab = (
-        yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        yaml.safe_load(each)
+        for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     )
     (jenkins,) = re.findall(r"```groovy\n(.*?)```", text, re.DOTALL)
     steps = github["jobs"]["promises"]["steps"]
@@ -37,7 +40,9 @@ def recipes() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Journey:
-    """A folder in which the commands of the page's first section were run, with the key."""
+    """A folder in which the commands of the page's first
+    section were run, with the key.
+    """
     journey = Journey(tmp_path_factory.mktemp("recorded"))
     (journey.folder / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     ask, export, *_ = (line.text for line in lines_of(PAGE))
@@ -53,10 +58,15 @@ SYSTEMS = list(recipes())
 
 
 @pytest.mark.parametrize(
-    "system", [SYSTEMS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1:])]
+    "system",
+    [SYSTEMS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1:])],
 )
 @pytest.mark.slow  # durability/test_replay replays
-def test_a_recipe_replays_what_was_recorded(system: str, recorded: Journey, tmp_path: Path) -> None:
+def test_a_recipe_replays_what_was_recorded(
+    system: str,
+    recorded: Journey,
+    tmp_path: Path,
+) -> None:
     journey = Journey(tmp_path)
     journey.environment |= recorded.environment | {"HOME": str(tmp_path)}
     for name in FILES:
@@ -74,8 +84,15 @@ def test_a_recipe_replays_what_was_recorded(system: str, recorded: Journey, tmp_
     assert after["calls"]["cached"] > 50
     (comparison,) = after["gate"]["comparisons"]
     assert comparison["refused"] == []
-    assert {each["change"] for each in comparison["results"]} <= {"unchanged", "inconclusive"}
-    told = [(row["nodeid"], row["status"], row["estimate"]) for row in before["results"]]
-    assert [(row["nodeid"], row["status"], row["estimate"]) for row in after["results"]] == told
+    assert {each["change"] for each in comparison["results"]} <= {
+        "unchanged",
+        "inconclusive",
+    }
+    told = [
+        (row["nodeid"], row["status"], row["estimate"]) for row in before["results"]
+    ]
+    assert [
+        (row["nodeid"], row["status"], row["estimate"]) for row in after["results"]
+    ] == told
     assert (journey.folder / "junit.xml").stat().st_size > 1000
     json.loads((journey.folder / "recsys.json").read_text(encoding="utf-8"))

@@ -24,11 +24,18 @@ def a_provider(journey: Journey) -> Iterator[None]:
 def a_provider_once(journey: Journey) -> Iterator[None]:
     """An account that is there for the first command alone that asks a language model."""
     steps = steps_of(DOCS.parent / "README.md")
-    asks = next(step.text for step in steps if isinstance(step, Command) and "gpt-4o" in step.text)
+    asks = next(
+        step.text
+        for step in steps
+        if isinstance(step, Command) and "gpt-4o" in step.text
+    )
     before = dict(journey.environment)
     with a_provider(journey):
         # Afterwards its address is OpenAI's again, whose prices the plan knows.
-        journey.meanwhile[asks] = partial(journey.environment.update, OPENAI_BASE_URL="")
+        journey.meanwhile[asks] = partial(
+            journey.environment.update,
+            OPENAI_BASE_URL="",
+        )
         yield
     journey.environment = before
 

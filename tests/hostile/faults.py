@@ -54,7 +54,24 @@ def _content(name: str, content: Any, finish: Any = "stop") -> None:
 
 _ERROR = {"error": {"message": "the model is overloaded", "code": 502}}
 
-for code in (400, 402, 403, 404, 405, 408, 409, 413, 418, 422, 500, 502, 503, 504, 520, 529):
+for code in (
+    400,
+    402,
+    403,
+    404,
+    405,
+    408,
+    409,
+    413,
+    418,
+    422,
+    500,
+    502,
+    503,
+    504,
+    520,
+    529,
+):
     _status(str(code), f"{code} Some Words", {"error": {"message": f"status {code}"}})
 _status("401", "401 Unauthorized", {"error": {"message": "Incorrect API key provided"}})
 _status("429", "429 Too Many", {"error": {"message": "slow down"}})
@@ -62,9 +79,23 @@ _status("429, wait 0.1 s", "429 Too Many", _ERROR, retry_after_ms="100")
 _status("429, wait 1e9 s", "429 Too Many", _ERROR, retry_after="1000000000")
 _status("429, wait nan", "429 Too Many", _ERROR, retry_after="nan")
 _status("429, wait -5 s", "429 Too Many", _ERROR, retry_after="-5")
-_status("429, wait until 1999", "429 Too Many", _ERROR, retry_after="Fri, 31 Dec 1999 23:59:59 GMT")
-_status("429, wait until 9999", "429 Too Many", _ERROR, retry_after="Fri, 31 Dec 9999 23:59:59 GMT")
-_status("429, quota", "429 Too Many", {"error": {"message": "quota", "code": "insufficient_quota"}})
+_status(
+    "429, wait until 1999",
+    "429 Too Many",
+    _ERROR,
+    retry_after="Fri, 31 Dec 1999 23:59:59 GMT",
+)
+_status(
+    "429, wait until 9999",
+    "429 Too Many",
+    _ERROR,
+    retry_after="Fri, 31 Dec 9999 23:59:59 GMT",
+)
+_status(
+    "429, quota",
+    "429 Too Many",
+    {"error": {"message": "quota", "code": "insufficient_quota"}},
+)
 _status("500, do not retry", "500 No", _ERROR, x_should_retry="false")
 _status("502 in HTML", "502 Bad Gateway", "<html>" + "<p>sorry</p>" * 9999)
 _status("500 with 3 MB", "500 No", "x" * 3_000_000)
@@ -74,7 +105,10 @@ _status("206", "206 Partial Content", "{")
 _status("101", "101 Switching Protocols", "", Upgrade="websocket")
 _status("301", "301 Moved", "", Location="http://127.0.0.1:9/v1/chat/completions")
 _status(
-    "307 to userinfo", "307 Moved", "", Location="http://me:secret-password@127.0.0.1:9/?key=abc"
+    "307 to userinfo",
+    "307 Moved",
+    "",
+    Location="http://me:secret-password@127.0.0.1:9/?key=abc",
 )
 _status("308 to itself", "308 Moved", "", Location="/v1/chat/completions")
 _status("300 words of reason", "500 " + "word " * 300)
@@ -225,7 +259,11 @@ _choice(
     {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
     "tool_calls",
 )
-_choice("reasoning alone", {"content": None, "reasoning_content": "hm " * 999}, "length")
+_choice(
+    "reasoning alone",
+    {"content": None, "reasoning_content": "hm " * 999},
+    "length",
+)
 _content("empty", "")
 _content("blank", " \n\t ")
 _content("a list", ["Heat"])
@@ -263,7 +301,9 @@ def _(ask: Ask) -> Iterator[Any]:
 
 @fault("usage: with no text", billed=True)
 def _(ask: Ask) -> Iterator[Any]:
-    yield response(good(ask, choices=[{"finish_reason": "length", "message": {"content": None}}]))
+    yield response(
+        good(ask, choices=[{"finish_reason": "length", "message": {"content": None}}]),
+    )
 
 
 def _echoed(name: str, spell: Callable[[str], str], status: str = "200 OK") -> None:
@@ -271,7 +311,9 @@ def _echoed(name: str, spell: Callable[[str], str], status: str = "200 OK") -> N
         said = spell(ask.headers.get("authorization", ""))
         if status == "200 OK":
             message = {"role": "assistant", "content": f"1. {said}"}
-            yield response(good(ask, choices=[{"finish_reason": "stop", "message": message}]))
+            yield response(
+                good(ask, choices=[{"finish_reason": "stop", "message": message}]),
+            )
         else:
             yield response({"error": {"message": f"{'x' * 60} {said}"}}, status)
 

@@ -62,7 +62,9 @@ class Ended:
 
     @property
     def message(self) -> str:
-        """The reason of the first failed call, as the terminal says it; empty if none failed."""
+        """The reason of the first failed call, as the
+        terminal says it; empty if none failed.
+        """
         rows = [] if self.record is None else self.record["results"]
         for row in rows:
             for name in ("reason", "message", "error"):
@@ -86,7 +88,11 @@ def run(server: HostileServer, folder: Path, *options: str, users: int = 10) -> 
     ]  # fmt: skip
     foreign = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI")
     environment = {
-        **{name: value for name, value in os.environ.items() if not foreign.fullmatch(name)},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not foreign.fullmatch(name)
+        },
         "OPENAI_BASE_URL": server.url,
         "OPENAI_API_KEY": KEY,
         "COLUMNS": "80",
@@ -94,7 +100,11 @@ def run(server: HostileServer, folder: Path, *options: str, users: int = 10) -> 
     began = time.monotonic()
     with (folder / "terminal.txt").open("wb") as terminal:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=terminal, stderr=subprocess.STDOUT
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
         )
         code, usage = _ended(process, began + 300)
     record = folder / "record.json"
@@ -109,7 +119,10 @@ def run(server: HostileServer, folder: Path, *options: str, users: int = 10) -> 
     )
 
 
-def _ended(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[int | None, float]:
+def _ended(
+    process: "subprocess.Popen[bytes]",
+    deadline: float,
+) -> tuple[int | None, float]:
     while time.monotonic() < deadline:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
@@ -132,7 +145,8 @@ def check(ended: Ended) -> None:
     """What holds of every run, whatever the server does.
 
     Raises:
-        AssertionError: If the run hung, lost its record, spent too much or gave the key away.
+        AssertionError: If the run hung, lost its record, spent too much or gave the key
+            away.
     """
     assert ended.code in (0, 1), ended.said[-3000:]
     assert "Traceback" not in ended.said, ended.said[-3000:]

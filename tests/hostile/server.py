@@ -1,4 +1,6 @@
-"""A server on this machine that answers in whatever bytes a test wants, and counts what it bills."""
+"""A server on this machine that answers in whatever bytes
+a test wants, and counts what it bills.
+"""
 
 import json
 import random
@@ -47,7 +49,13 @@ def response(
     headers: Mapping[str, str] | None = None,
 ) -> bytes:
     """A whole response in HTTP/1.1."""
-    raw = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else b""
+    raw = (
+        body
+        if isinstance(body, bytes)
+        else body.encode()
+        if isinstance(body, str)
+        else b""
+    )
     if not isinstance(body, bytes | str):
         raw = json.dumps(body).encode()
     fields = {
@@ -66,8 +74,13 @@ def good(ask: Ask, **changes: Any) -> dict[str, Any]:
         for message in ask.payload["messages"]
         if isinstance(message["content"], str)
     )
-    shown = [line.partition(". ")[2] for line in prompt.splitlines() if line[:1].isdigit()]
-    text = "\n".join(f"{place}. {title}" for place, title in enumerate(shown[:10], 1)) or "1. Heat"
+    shown = [
+        line.partition(". ")[2] for line in prompt.splitlines() if line[:1].isdigit()
+    ]
+    text = (
+        "\n".join(f"{place}. {title}" for place, title in enumerate(shown[:10], 1))
+        or "1. Heat"
+    )
     message = {"role": "assistant", "content": text}
     return {
         "id": "1", "object": "chat.completion", "created": 0, "model": "tiny-1",
@@ -126,7 +139,11 @@ class HostileServer:
             except OSError:
                 return
             self._open.append(connection)
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            threading.Thread(
+                target=self._serve,
+                args=(connection,),
+                daemon=True,
+            ).start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:

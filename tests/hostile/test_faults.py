@@ -1,4 +1,6 @@
-"""Whatever a server does: no run hangs, overspends, loses its record or gives the key away."""
+"""Whatever a server does: no run hangs, overspends,
+loses its record or gives the key away.
+"""
 
 from pathlib import Path
 
@@ -21,9 +23,19 @@ def test_alone(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("share", "users"),
-    [(0.2, 10), *(pytest.param(share, 100, marks=pytest.mark.slow) for share in (0.05, 0.2, 0.5))],
+    [
+        (0.2, 10),
+        *(
+            pytest.param(share, 100, marks=pytest.mark.slow)
+            for share in (0.05, 0.2, 0.5)
+        ),
+    ],
 )
-def test_all_of_them_mixed_with_good_answers(share: float, users: int, tmp_path: Path) -> None:
+def test_all_of_them_mixed_with_good_answers(
+    share: float,
+    users: int,
+    tmp_path: Path,
+) -> None:
     with HostileServer(FAULTS, share, BILLED) as server:
         ended = run(server, tmp_path, users=users)
     check(ended)

@@ -1,4 +1,6 @@
-"""Whatever servers, users' code and titles say, no line that we write is a command to the reader of a CI log."""
+"""Whatever servers, users' code and titles say, no line that we
+write is a command to the reader of a CI log.
+"""
 
 import json
 import re
@@ -93,7 +95,9 @@ def _live(folder: Path) -> dict[str, list[str]]:
         if path.suffix in (".txt", ".xml", ".json", ".html", ".md")
     ]
     texts = {path.name: path.read_bytes().decode(errors="replace") for path in files}
-    return {name: LIVE.findall(text) for name, text in texts.items() if LIVE.search(text)}
+    return {
+        name: LIVE.findall(text) for name, text in texts.items() if LIVE.search(text)
+    }
 
 
 def _says(ask: Ask) -> Iterator[Any]:
@@ -103,7 +107,12 @@ def _says(ask: Ask) -> Iterator[Any]:
 def _answers(ask: Ask) -> Iterator[Any]:
     message = {"role": "assistant", "content": f"1. {COMMANDS}"}
     yield response(
-        good(ask, model=COMMANDS, system_fingerprint=COMMANDS, choices=[{"message": message}])
+        good(
+            ask,
+            model=COMMANDS,
+            system_fingerprint=COMMANDS,
+            choices=[{"message": message}],
+        ),
     )
 
 
@@ -142,7 +151,11 @@ def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("Steady", ["-rA"]),
         ("Minding", ["--recsys-list"]),
         pytest.param("Raising", ["--recsys-plan"], marks=pytest.mark.slow),
-        pytest.param("Stillborn", ["-vv", "-rA", "--showlocals"], marks=pytest.mark.slow),
+        pytest.param(
+            "Stillborn",
+            ["-vv", "-rA", "--showlocals"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_code_of_users(model: str, options: list[str], tmp_path: Path) -> None:
@@ -153,7 +166,7 @@ def test_code_of_users(model: str, options: list[str], tmp_path: Path) -> None:
         .replace("\\u0007", "")
     )
     (tmp_path / "recsys.toml").write_text(
-        f"[[known]]\nrelation = 'of_nobody'\nuntil = 2099-01-01\nreason = {known}\n"
+        f"[[known]]\nrelation = 'of_nobody'\nuntil = 2099-01-01\nreason = {known}\n",
     )
     command = [
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_own.py", f"--recsys-model=test_own.py:{model}",
@@ -161,7 +174,11 @@ def test_code_of_users(model: str, options: list[str], tmp_path: Path) -> None:
     ]  # fmt: skip
     with (tmp_path / "terminal.txt").open("wb") as terminal:
         subprocess.run(
-            command, cwd=tmp_path, stdout=terminal, stderr=subprocess.STDOUT, check=False
+            command,
+            cwd=tmp_path,
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     assert "vso[" in (tmp_path / "terminal.txt").read_text()
     assert _live(tmp_path) == {}

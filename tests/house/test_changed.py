@@ -1,4 +1,6 @@
-"""`scripts/test --changed` runs the tests of what was changed, and of what stands on it."""
+"""`scripts/test --changed` runs the tests of what was
+changed, and of what stands on it.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -11,7 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def changed() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("changed", ROOT / "scripts" / "changed.py")
+    spec = importlib.util.spec_from_file_location(
+        "changed",
+        ROOT / "scripts" / "changed.py",
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -34,7 +39,10 @@ def changed() -> ModuleType:
     ],
 )
 def test_a_change_concerns_its_room_and_those_above(
-    changed: ModuleType, file: str, with_it: str, without_it: str
+    changed: ModuleType,
+    file: str,
+    with_it: str,
+    without_it: str,
 ) -> None:
     found = changed.concerned([file])
     assert with_it in found

@@ -1,4 +1,6 @@
-"""The package imports what it declares, and of that only the core outside the places that name an extra."""
+"""The package imports what it declares, and of that only the
+core outside the places that name an extra.
+"""
 
 import ast
 import re
@@ -7,7 +9,9 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 MODULES = {"pillow": "PIL"}
 NEEDED_BY = {"markupsafe", "huggingface_hub"}
 """Needed by jinja2 and by transformers, which extras name."""
@@ -19,7 +23,9 @@ def modules_of(requirements: list[str]) -> set[str]:
 
 
 CORE = modules_of(PROJECT["dependencies"])
-EXTRAS = modules_of([text for extra in PROJECT["optional-dependencies"].values() for text in extra])
+EXTRAS = modules_of(
+    [text for extra in PROJECT["optional-dependencies"].values() for text in extra],
+)
 
 
 def imported(file: Path, *, at_start: bool) -> set[str]:
@@ -68,11 +74,16 @@ def of_scipy(tree: ast.Module) -> set[str]:
 
 
 def test_no_type_of_scipy_is_indexed_when_a_program_runs() -> None:
-    # Only those from SciPy 1.16 on can be; annotations are not read where the first line says so.
+    # Only those from SciPy 1.16 on can be; annotations are not read where the first
+    # line says so.
     for file in FILES:
         text = file.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        names = of_scipy(tree) if "from __future__ import annotations" not in text else set()
+        names = (
+            of_scipy(tree)
+            if "from __future__ import annotations" not in text
+            else set()
+        )
         indexed = {
             node.value.id
             for node in ast.walk(tree)

@@ -15,7 +15,9 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("pytest_recsys_mt", "oracles", "relations", "suites", "examples")
-BEGINS = re.compile(r"(from \w[\w.]* import |import \w|@\w|def \w|class \w|assert |with \w[^.]*:$)")
+BEGINS = re.compile(
+    r"(from \w[\w.]* import |import \w|@\w|def \w|class \w|assert |with \w[^.]*:$)",
+)
 """How a line of Python begins that no sentence begins with."""
 
 
@@ -36,7 +38,8 @@ def shown() -> Iterator[tuple[str, str]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for node in ast.walk(tree):
                 if not isinstance(
-                    node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+                    node,
+                    ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
                 ):
                     continue
                 docstring = ast.get_docstring(node, clean=False)
@@ -69,6 +72,10 @@ def test_tests_in_docstrings_pass(pytester: pytest.Pytester) -> None:
         names += f"from pytest_recsys_mt.{room} import *\n"
     for number, (_, code) in TESTS.items():
         pytester.makepyfile(**{f"test_shown_{number}": f"{names}\n{code}\n"})
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--recsys-model=itemknn")
+    result = pytester.runpytest_inprocess(
+        "-p",
+        "no:cacheprovider",
+        "--recsys-model=itemknn",
+    )
     assert result.ret == 0
     assert result.parseoutcomes()["passed"] >= len(TESTS)

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pytest_recsys_mt"
 FOLDERS = {"relations", "oracles", "suites"}
 
-# A room (a package, or a module at the root of ours) imports itself and the rooms it names, nothing else
-# of ours. ARCHITECTURE.md says why.
+# A room (a package, or a module at the root of ours) imports itself and the rooms it
+# names, nothing else of ours. ARCHITECTURE.md says why.
 ROOMS: dict[str, set[str]] = {
     "extensions": {"safety", "verdict"},
     "former_names": set(),
@@ -48,14 +48,15 @@ ROOMS: dict[str, set[str]] = {
     },
 }  # fmt: skip
 
-# What the code of a suite that has some imports beside itself and public names. Its tests import public names only, and no
-# room imports a suite.
+# What the code of a suite that has some imports beside itself and public names. Its
+# tests import public names only, and no room imports a suite.
 SUITES: dict[str, set[str]] = {
     "arena": {"calls", "engine", "extensions", "gate", "llm", "oracles", "report", "requests", "safety", "verdict"},
     "lrworld": {"datasets", "extensions", "llm", "recommenders", "requests", "safety", "verdict"},
 }  # fmt: skip
 
-# The rooms inside a large one, likewise; what stands beside them (promises, prompts) may import them all.
+# The rooms inside a large one, likewise; what stands beside them (promises, prompts)
+# may import them all.
 INNER: dict[str, set[str]] = {
     "llm.api": set(),
     "llm.prompt_texts": set(),
@@ -102,7 +103,9 @@ def dotted(path: Path) -> str:
 
 
 def imported(path: Path) -> set[str]:
-    """What a module imports of ours, anywhere in it, named below the package, which is ''."""
+    """What a module imports of ours, anywhere in it,
+    named below the package, which is ''.
+    """
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
@@ -127,7 +130,9 @@ def test_imports_keep_to_the_rooms() -> None:
         suite = path.parent.name
         if room == "suites":
             # A suite knows no other one; its own modules are no room of the core.
-            names = {name for name in names if not f"{name}.".startswith(f"suites.{suite}.")}
+            names = {
+                name for name in names if not f"{name}.".startswith(f"suites.{suite}.")
+            }
         rooms = {name.split(".")[0] for name in names}
         is_code_of_suite = room == "suites" and not path.stem.startswith("test_")
         if is_code_of_suite:
@@ -136,7 +141,9 @@ def test_imports_keep_to_the_rooms() -> None:
             assert rooms <= (public if room == "suites" else ROOMS[room] | {room}), path
         inner = inner_room_of(dotted(path))
         if inner in INNER:
-            others = {inner_room_of(name) for name in names if name.split(".")[0] == room}
+            others = {
+                inner_room_of(name) for name in names if name.split(".")[0] == room
+            }
             assert others <= INNER[inner] | {inner}, path
 
 
@@ -169,7 +176,16 @@ def test_no_room_imports_one_that_imports_it(table: dict[str, set[str]]) -> None
         below(room)
 
 
-HEAVY = ["numpy", "scipy", "pandas", "torch", "openai", "transformers", "hypothesis", "diskcache"]
+HEAVY = [
+    "numpy",
+    "scipy",
+    "pandas",
+    "torch",
+    "openai",
+    "transformers",
+    "hypothesis",
+    "diskcache",
+]
 
 
 def test_the_plugin_and_a_list_of_kept_runs_import_nothing_heavy() -> None:
@@ -178,23 +194,42 @@ def test_the_plugin_and_a_list_of_kept_runs_import_nothing_heavy() -> None:
         "import pytest_recsys_mt.cli, pytest_recsys_mt.report.kept\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "[]"
 
 
 def test_the_process_of_ask_elsewhere_imports_no_oracle_and_no_reader_of_text() -> None:
-    unneeded = {"pytest_recsys_mt.oracles", "pytest_recsys_mt.llm.recommender", "pytest"}
+    unneeded = {
+        "pytest_recsys_mt.oracles",
+        "pytest_recsys_mt.llm.recommender",
+        "pytest",
+    }
     code = (
         "import sys; from pytest_recsys_mt.engine import elsewhere, refits, run; "
         f"print({unneeded} & {{*sys.modules}})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "set()\n"
 
 
 def test_the_oracles_import_no_package_that_few_of_them_need() -> None:
     code = "import sys, pytest_recsys_mt.oracles; print({*sys.modules} & {'scipy.stats', 'scipy.optimize'})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "set()"
 
 
@@ -207,26 +242,30 @@ def test_a_pytest_run_without_recommender_tests_imports_nothing_heavy(
 
         def test_it():
             assert [name for name in {HEAVY[:6]} if name in sys.modules] == []
-        """
+        """,
     )
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
 def test_the_packages_that_are_built_are_the_folders_on_disk() -> None:
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"][
+        "setuptools"
+    ]
     folders = {path.parent for path in modules()}
     names = {
         ".".join(
             ((PACKAGE, *folder.relative_to(ROOT).parts))
             if folder.relative_to(ROOT).parts[0] in FOLDERS
-            else folder.relative_to(ROOT).parts
+            else folder.relative_to(ROOT).parts,
         )
         for folder in folders
     }
     assert set(setuptools["packages"]) == names
     mapped = {name: ROOT / place for name, place in setuptools["package-dir"].items()}
     assert all(place.is_dir() for place in mapped.values())
-    inside = {name for name in names if name.split(".")[1:2] and name.split(".")[1] in FOLDERS}
+    inside = {
+        name for name in names if name.split(".")[1:2] and name.split(".")[1] in FOLDERS
+    }
     assert all(name in mapped or name.rpartition(".")[0] in mapped for name in inside)
 
 
@@ -236,10 +275,22 @@ def test_what_is_no_module_is_built_too() -> None:
     built = set(modules())
     for package, patterns in named["package-data"].items():
         folder = ROOT.joinpath(*package.split(".")).resolve()
-        built |= {path.resolve() for pattern in patterns for path in folder.glob(pattern)}
-    listed = subprocess.check_output(["git", "ls-files", PACKAGE, *FOLDERS], cwd=ROOT, text=True)
-    files = {(ROOT / line).resolve() for line in listed.splitlines() if (ROOT / line).is_file()}
-    assert {path.relative_to(ROOT) for path in files - built if path.suffix != ".md"} == set()
+        built |= {
+            path.resolve() for pattern in patterns for path in folder.glob(pattern)
+        }
+    listed = subprocess.check_output(
+        ["git", "ls-files", PACKAGE, *FOLDERS],
+        cwd=ROOT,
+        text=True,
+    )
+    files = {
+        (ROOT / line).resolve()
+        for line in listed.splitlines()
+        if (ROOT / line).is_file()
+    }
+    assert {
+        path.relative_to(ROOT) for path in files - built if path.suffix != ".md"
+    } == set()
 
 
 def test_type_checkers_find_the_folders_through_links() -> None:
@@ -249,13 +300,18 @@ def test_type_checkers_find_the_folders_through_links() -> None:
 
 def test_no_module_looks_like_a_test_to_pytest() -> None:
     stems = [path.stem for path in modules() if room_of(path) != "suites"]
-    assert not [stem for stem in stems if stem.startswith("test_") or stem.endswith("_test")]
+    assert not [
+        stem for stem in stems if stem.startswith("test_") or stem.endswith("_test")
+    ]
 
 
 def test_the_modules_that_it_names_are_there() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     package = ROOT / "pytest_recsys_mt"
-    rooms = {path.name for path in package.rglob("*") if path.is_dir()} | {"oracles", "judging"}
+    rooms = {path.name for path in package.rglob("*") if path.is_dir()} | {
+        "oracles",
+        "judging",
+    }
     named = [
         each
         for each in re.findall(r"`([a-z_]+(?:/[a-z_]+)+)`", text)

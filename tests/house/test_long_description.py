@@ -13,14 +13,21 @@ FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
 FOLDERS = ("pytest_recsys_mt", "oracles", "relations", "suites")
 
 
-def test_the_links_of_the_built_metadata_are_absolute_and_lead_to_files(tmp_path: Path) -> None:
+def test_the_links_of_the_built_metadata_are_absolute_and_lead_to_files(
+    tmp_path: Path,
+) -> None:
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path)
     for name in FOLDERS:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored, symlinks=True)
     made = "from setuptools.build_meta import prepare_metadata_for_build_wheel as make; make('.')"
-    subprocess.run([sys.executable, "-c", made], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", made],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
     (path,) = tmp_path.glob("*.dist-info/METADATA")
     metadata = message_from_string(path.read_text(encoding="utf-8"))
     assert metadata["Description-Content-Type"] == "text/markdown"
@@ -28,7 +35,9 @@ def test_the_links_of_the_built_metadata_are_absolute_and_lead_to_files(tmp_path
     assert isinstance(text, str)
     links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
     assert len(links) > 15
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     home = project["urls"]["Repository"]
     assert f"Repository, {home}" in metadata.get_all("Project-URL", [])
     for mark, target in links:

@@ -11,7 +11,10 @@ PYTHON = ROOT / ".venv-release" / "bin" / "python"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PYTHON.exists(), reason="scripts/build-dist makes .venv-release")
+@pytest.mark.skipif(
+    not PYTHON.exists(),
+    reason="scripts/build-dist makes .venv-release",
+)
 def test_the_lowest_packages_of_this_python_are_enough() -> None:
     cell = f"{sys.version_info.major}.{sys.version_info.minor}-lowest"
     done = subprocess.run(

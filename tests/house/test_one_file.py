@@ -1,5 +1,5 @@
-"""What is added takes one file and no other edit, or for an option one edit: a script adds it to a copy of
-the tree, and all that is said of its kind is true of it.
+"""What is added takes one file and no other edit, or for an option one edit: a script
+adds it to a copy of the tree, and all that is said of its kind is true of it.
 """
 
 import json
@@ -307,22 +307,42 @@ def run(copy: Path, *arguments: str, status: int = 0) -> str:
 def passed(copy: Path, selected: str, *places: str) -> int:
     """How many of the tests of a kind pass."""
     tests = [f"tests/{place}" for place in places]
-    said = run(copy, "-m", "pytest", *tests, "-q", "-k", selected, "-p", "no:cacheprovider")
+    said = run(
+        copy,
+        "-m",
+        "pytest",
+        *tests,
+        "-q",
+        "-k",
+        selected,
+        "-p",
+        "no:cacheprovider",
+    )
     return int(said.split(" passed")[0].split()[-1])
 
 
 def page_of(copy: Path, *kinds: str) -> str:
     """The pages of the documentation on some kinds."""
-    pages = "".join(f"print(*docs_pages.{kind}_page(), sep=chr(10)); " for kind in kinds)
+    pages = "".join(
+        f"print(*docs_pages.{kind}_page(), sep=chr(10)); " for kind in kinds
+    )
     return run(copy, "-c", f"from scripts import docs_pages; {pages}")
 
 
 def test_a_relation_is_one_file(copy: Path) -> None:
     (copy / "pytest_recsys_mt" / "relations" / "lower_ratings.py").write_text(RELATION)
-    places = ("relations/test_every_relation.py", "relations/test_transformation.py", "strategies")
-    # Laws of all relations, of which one says that they cover it; those that draw requests take long.
+    places = (
+        "relations/test_every_relation.py",
+        "relations/test_transformation.py",
+        "strategies",
+    )
+    # Laws of all relations, of which one says that they cover it; those that draw
+    # requests take long.
     laws = "cover_every or names_are or full_request or are_told or is_declared"
-    assert passed(copy, f"lower_ratings or transformation_is_drawn or {laws}", *places) >= 8
+    assert (
+        passed(copy, f"lower_ratings or transformation_is_drawn or {laws}", *places)
+        >= 8
+    )
     page = page_of(copy, "relations")
     assert "## lower_ratings" in page
     assert "hardly changes when every rating is lower.* Needs" in page
@@ -353,7 +373,9 @@ def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> 
 
 @pytest.mark.slow  # found as relations are
 def test_a_format_of_data_is_one_file(copy: Path) -> None:
-    (copy / "pytest_recsys_mt" / "datasets" / "formats" / "board-games.toml").write_text(FORMAT)
+    (
+        copy / "pytest_recsys_mt" / "datasets" / "formats" / "board-games.toml"
+    ).write_text(FORMAT)
     (copy / "games").mkdir()
     (copy / "games" / "games.csv").write_text("game,box\n1,Go\n2,Chess\n")
     code = "from pytest_recsys_mt.datasets import load; print(load('games').items)"

@@ -12,7 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT.parent / "shared" / "papers"
 LENGTH = 8
 """So many words in a row are a sentence of somebody."""
-SPOKEN = ("lrworld/question_texts.py", "arena/judge_prompts.py", "arena/language_judge.py")
+SPOKEN = (
+    "lrworld/question_texts.py",
+    "arena/judge_prompts.py",
+    "arena/language_judge.py",
+)
 
 
 def words(text: str) -> list[str]:
@@ -43,7 +47,9 @@ def test_no_text_repeats_a_paper() -> None:
     printed = set().union(*(rows(path.read_text()) for path in PAPERS.glob("*.txt")))
     assert len(printed) > 10_000
     repeated = {
-        name: " ".join(row) for name, text in spoken().items() for row in rows(text) & printed
+        name: " ".join(row)
+        for name, text in spoken().items()
+        for row in rows(text) & printed
     }
     assert repeated == {}
 
@@ -52,5 +58,8 @@ def test_no_text_repeats_a_paper() -> None:
 def test_a_repeated_sentence_is_found() -> None:
     printed = rows((PAPERS / "popularity-bias.txt").read_text())
     assert (
-        rows("- Do not recommend movies that the user has already watched. Those are the") & printed
+        rows(
+            "- Do not recommend movies that the user has already watched. Those are the",
+        )
+        & printed
     )

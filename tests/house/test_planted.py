@@ -1,4 +1,6 @@
-"""The faults of tests/planted.toml, which scripts/plant-faults plants, can still be planted."""
+"""The faults of tests/planted.toml, which
+scripts/plant-faults plants, can still be planted.
+"""
 
 import ast
 import tomllib
@@ -7,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FAULTS = tomllib.loads((ROOT / "tests" / "planted.toml").read_text(encoding="utf-8"))["fault"]
+FAULTS = tomllib.loads((ROOT / "tests" / "planted.toml").read_text(encoding="utf-8"))[
+    "fault"
+]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault["why"])
@@ -19,4 +23,6 @@ def test_a_planted_fault_is_another_program(fault: dict[str, str]) -> None:
     assert (ROOT / fault["tests"]).is_dir()
     file, _, test = fault.get("found_by", "").partition("::")
     if file:
-        assert f"def {test.partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")
+        assert f"def {test.partition('[')[0]}(" in (ROOT / file).read_text(
+            encoding="utf-8",
+        )

@@ -1,4 +1,6 @@
-"""Every import that the docs, the README, the tests of suites and the examples show works, of public names."""
+"""Every import that the docs, the README, the tests of suites
+and the examples show works, of public names.
+"""
 
 import ast
 import importlib
@@ -35,7 +37,10 @@ STATEMENT = re.compile(rf"(?m)^ *(from {PACKAGE}[\w.]* import (?:\([^)]*\)|[^\n]
 def shown() -> Iterator[tuple[str, str, str]]:
     """File, module and name of each import that a reader sees."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    texts = [(page, "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))) for page in pages]
+    texts = [
+        (page, "\n".join(BLOCK.findall(page.read_text(encoding="utf-8"))))
+        for page in pages
+    ]
     for folder in ("suites", "examples"):
         texts += [
             (path, path.read_text(encoding="utf-8"))
@@ -55,7 +60,10 @@ def test_the_docs_show_imports() -> None:
 
 
 @over("module, name", sorted({(module, name) for _, module, name in shown()}))
-def test_an_import_that_is_shown_works_and_is_of_a_public_name(module: str, name: str) -> None:
+def test_an_import_that_is_shown_works_and_is_of_a_public_name(
+    module: str,
+    name: str,
+) -> None:
     where = {file for file, *what in shown() if what == [module, name]}
     assert module in PUBLIC, f"{where} import from {module}, which is private"
     assert name in importlib.import_module(module).__all__, f"{where} import {name}"

@@ -14,13 +14,17 @@ LINES_OF_A_FUNCTION = 60
 POSITIONAL = 6
 """Parameters that a call may give by their place; `self` and `cls` are not among them."""
 UNFORMATTED = 73
-"""How many places ruff leaves as they are. It may only fall: whoever removes one lowers the number."""
+"""How many places ruff leaves as they are. It may only
+fall: whoever removes one lowers the number.
+"""
 
 SKIP = "# fmt: " + "skip"
 
 
 def files() -> list[Path]:
-    """The sources of the package, each once, although three folders stand in it as links too."""
+    """The sources of the package, each once, although
+    three folders stand in it as links too.
+    """
     found = {path.resolve() for room in ROOMS for path in (ROOT / room).rglob("*.py")}
     return sorted(found)
 
@@ -36,7 +40,9 @@ def long_module(text: str, name: str) -> list[str]:
     lines = len(text.splitlines())
     if lines <= LINES_OF_A_MODULE:
         return []
-    return [f"{name}:1: the module has {lines} lines, at most {LINES_OF_A_MODULE} are allowed"]
+    return [
+        f"{name}:1: the module has {lines} lines, at most {LINES_OF_A_MODULE} are allowed",
+    ]
 
 
 def long_functions(text: str, name: str) -> list[str]:
@@ -107,18 +113,18 @@ def test_no_more_places_are_left_unformatted() -> None:
 def test_what_is_above_a_limit_is_named() -> None:
     assert long_module("x = 1\n" * 400, "a.py") == []
     assert long_module("x = 1\n" * 401, "a.py") == [
-        "a.py:1: the module has 401 lines, at most 400 are allowed"
+        "a.py:1: the module has 401 lines, at most 400 are allowed",
     ]
 
     body = "        x = 1\n"
     within = "class Some:\n    async def one(self):\n"
     assert long_functions(within + body * 59, "a.py") == []
     assert long_functions(within + body * 60, "a.py") == [
-        "a.py:2: one has 61 lines, at most 60 are allowed"
+        "a.py:2: one has 61 lines, at most 60 are allowed",
     ]
     with_docstring = within + '        """Says.\n' + "\n" * 58 + '        """\n' + body
     assert long_functions(with_docstring, "a.py") == [
-        "a.py:2: one has 62 lines, at most 60 are allowed"
+        "a.py:2: one has 62 lines, at most 60 are allowed",
     ]
 
     assert unformatted(f"x = 1\ny = 2  {SKIP}\n", "a.py") == ["a.py:2"]
@@ -137,5 +143,5 @@ def test_parameters_by_place_are_counted_without_self() -> None:
             def seven(a, b, /, c, d, e, f, g=1): ...
     """
     assert many_positional(dedent(many), "a.py") == [
-        "a.py:3: seven has 7 positional parameters, at most 6 are allowed"
+        "a.py:3: seven has 7 positional parameters, at most 6 are allowed",
     ]

@@ -1,4 +1,6 @@
-"""Every test that a usual run leaves out is there, and none of them is the one that finds a planted fault."""
+"""Every test that a usual run leaves out is there, and none of
+them is the one that finds a planted fault.
+"""
 
 import re
 import tomllib

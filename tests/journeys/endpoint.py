@@ -1,4 +1,6 @@
-"""An OpenAI-compatible endpoint on this machine, as an account at a provider would be: a key, and a bill."""
+"""An OpenAI-compatible endpoint on this machine, as an account
+at a provider would be: a key, and a bill.
+"""
 
 import hashlib
 import math
@@ -12,17 +14,21 @@ KEY = "sk-shop-0123456789abcdefghijklmnopqrstuvwxyz"
 INPUT, OUTPUT = 10.0, 40.0
 """USD for a million tokens; a large model takes twice as much."""
 EMPTY = 25
-"""One question in so many is thought about until no token is left for the answer, when first asked."""
+"""One question in so many is thought about until no token
+is left for the answer, when first asked.
+"""
 
 
 class Endpoint:
-    """Ranks the films of a prompt always alike, and bills every answer, also an empty one.
+    """Ranks the films of a prompt always alike, and bills every answer, also an empty
+    one.
 
     Attributes:
         answered: Answers that were billed.
         billed: USD, for all of them.
         waiting: Requests that are not answered before `release`.
-        silent: Of so many questions, one gets an empty answer and one a refusal, whenever it is asked; 0 for none.
+        silent: Of so many questions, one gets an empty answer and one a refusal,
+            whenever it is asked; 0 for none.
     """
 
     def __init__(self, server: FaultServer) -> None:
@@ -55,7 +61,10 @@ class Endpoint:
     def _answer(self, payload: dict[str, Any]) -> Reply:
         text = payload["messages"][-1]["content"]
         films = re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text)
-        ranked = sorted(films, key=lambda film: hashlib.sha256(film.encode()).hexdigest())
+        ranked = sorted(
+            films,
+            key=lambda film: hashlib.sha256(film.encode()).hexdigest(),
+        )
         listed = "\n".join(f"{n}. {film}" for n, film in enumerate(ranked[:10], 1))
         question = f"{payload['model']} {text} {payload['seed']}"
         with self._lock:
@@ -69,14 +78,21 @@ class Endpoint:
             self._asked.add(question)
             thinks = is_new and len(self._asked) % EMPTY == 0
             self.answered += 1
-            usage = {"prompt_tokens": len(text) // 5, "completion_tokens": 100 if thinks else 80}
+            usage = {
+                "prompt_tokens": len(text) // 5,
+                "completion_tokens": 100 if thinks else 80,
+            }
             self.billed += (
                 (usage["prompt_tokens"] * INPUT + usage["completion_tokens"] * OUTPUT)
                 * (2 if payload["model"].startswith("large") else 1)
                 / 1e6
             )
-        answer = completion(None, finish_reason="length") if thinks else completion(listed)
+        answer = (
+            completion(None, finish_reason="length") if thinks else completion(listed)
+        )
         which = int(hashlib.sha256(text.encode()).hexdigest(), 16) % (self.silent or 1)
         if self.silent and which < 2:
-            answer = completion(message={"content": None, "refusal": ("", "I won't.")[which]})
+            answer = completion(
+                message={"content": None, "refusal": ("", "I won't.")[which]},
+            )
         return Reply({**answer, "usage": usage})

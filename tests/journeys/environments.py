@@ -1,6 +1,8 @@
-"""Environments as readers of pages have them: the package with its core, and what a page names.
+"""Environments as readers of pages have them: the package with its core, and what a
+page names.
 
-They are made once, of the working tree, and are made anew when what is declared changes.
+They are made once, of the working tree, and are made anew when what is declared
+changes.
 """
 
 import hashlib
@@ -21,10 +23,13 @@ def programs_with(needs: Sequence[str] = ()) -> Path:
     """The folder of the programs of an environment.
 
     Args:
-        needs: What is installed beside the core, as `pip` takes it: ``pytest-xdist``, ``.[html]``.
+        needs: What is installed beside the core, as `pip` takes it: ``pytest-xdist``,
+            ``.[html]``.
     """
     declared = [(ROOT / name).read_bytes() for name in WHAT]
-    digest = hashlib.sha256(repr((sys.version, declared, sorted(needs))).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(
+        repr((sys.version, declared, sorted(needs))).encode(),
+    ).hexdigest()[:12]
     place = PLACE / digest
     PLACE.mkdir(exist_ok=True)
     with FileLock(PLACE / f"{digest}.lock"):
@@ -38,7 +43,8 @@ def _make(place: Path, needs: Sequence[str]) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
     extras = "".join(need.removeprefix(".") for need in needs if need.startswith("."))
     others = [need for need in needs if not need.startswith(".")]
-    # No LiteLLM takes the versions of all that is fixed: its readers have what pip finds for them.
+    # No LiteLLM takes the versions of all that is fixed: its readers have what pip
+    # finds for them.
     fixed = [] if "litellm" in extras else ["-c", "constraints.txt"]
     subprocess.run(
         [

@@ -5,10 +5,12 @@ A page is a story in Markdown. What is executed of it are two kinds of fenced bl
     ```python title="shop.py"      a file; a later block of the same name replaces it
     ```console                     commands behind "$ ", each followed by all that it prints
 
-A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, any blanks for any
-other blanks, and a bar of ``===`` for a longer or shorter one. A command ends with exit status 0, unless the next one is ``echo $?``, which prints
-its status as in any shell. Every command runs in the folder of the story, with the programs of an environment that
-holds the package, its core, and what the page's first lines install (`tests/journeys/environments`), and no more.
+A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, any
+blanks for any other blanks, and a bar of ``===`` for a longer or shorter one. A command
+ends with exit status 0, unless the next one is ``echo $?``, which prints its status as
+in any shell. Every command runs in the folder of the story, with the programs of an
+environment that holds the package, its core, and what the page's first lines install
+(`tests/journeys/environments`), and no more.
 """
 
 from __future__ import annotations
@@ -35,8 +37,12 @@ DIVIDED = ("text-models", "when-something-breaks")
 """Pages whose sections are stories of their own, each in a folder of its own."""
 STATUS = "echo $?"
 ANY = "..."
-FOREIGN = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER|VIRTUAL_ENV|PYTHONPATH")
-"""Variables that change what a command prints or imports: with `CI`, pytest does not cut its summary to the terminal."""
+FOREIGN = re.compile(
+    r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER|VIRTUAL_ENV|PYTHONPATH",
+)
+"""Variables that change what a command prints or imports: with `CI`, pytest does not
+cut its summary to the terminal.
+"""
 LIMIT = 300
 """Seconds that a command may take."""
 
@@ -60,13 +66,20 @@ class Command:
 
 
 def read(page: Path, section: str = "") -> str:
-    """A page, or what stands below its heading of this anchor, in the lines where the page has it."""
+    """A page, or what stands below its heading of this
+    anchor, in the lines where the page has it.
+    """
     text = page.read_text(encoding="utf-8")
     if not section:
         return text
-    (start,) = (each.end() for each in HEADING.finditer(text) if anchor(each[1]) == section)
+    (start,) = (
+        each.end() for each in HEADING.finditer(text) if anchor(each[1]) == section
+    )
     following = HEADING.search(text, start)
-    return "\n" * text.count("\n", 0, start) + text[start : following and following.start()]
+    return (
+        "\n" * text.count("\n", 0, start)
+        + text[start : following and following.start()]
+    )
 
 
 def anchor(heading: str) -> str:
@@ -101,13 +114,19 @@ def _commands(lines: Sequence[str], line: int) -> Iterator[Command]:
         while lines[printed - 1].endswith("\\"):
             printed += 1
         text = "\n".join(lines[start:printed]).removeprefix("$ ")
-        yield Command(line + start, text, tuple(each for each in lines[printed:end] if each))
+        yield Command(
+            line + start,
+            text,
+            tuple(each for each in lines[printed:end] if each),
+        )
 
 
 def needs_of(page: Path, section: str = "") -> tuple[str, ...]:
     """What its first lines install beside the core, as `pip` takes it; see `INSTALL`."""
     first = FENCE.split(read(page, section), maxsplit=1)[0]
-    found = (shlex.split(words) for words in INSTALL.findall(first.partition("\n## ")[0]))
+    found = (
+        shlex.split(words) for words in INSTALL.findall(first.partition("\n## ")[0])
+    )
     return tuple(sorted({word for words in found for word in words} - {"."}))
 
 
@@ -155,7 +174,8 @@ class Journey:
 
     Args:
         folder: Where the user's home is made.
-        programs: Gives the folder of the programs of an environment, for what it has beside the core.
+        programs: Gives the folder of the programs of an environment, for what it has
+            beside the core.
 
     Attributes:
         folder: Where the files of the story are.
@@ -172,7 +192,11 @@ class Journey:
         self.during: dict[str, Callable[[subprocess.Popen[str]], None]] = {}
         self.meanwhile: dict[str, Callable[[], None]] = {}
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not FOREIGN.fullmatch(name)
+            },
             "HOME": str(folder),
             "COLUMNS": "80",
         }
@@ -181,7 +205,9 @@ class Journey:
 
     def enter(self, needs: Sequence[str]) -> None:
         """Go on in the environment that has these beside the core."""
-        self.environment["PATH"] = f"{self._programs(needs)}{os.pathsep}{os.environ['PATH']}"
+        self.environment["PATH"] = (
+            f"{self._programs(needs)}{os.pathsep}{os.environ['PATH']}"
+        )
 
     def follow(self, name: str, room: str = "journeys") -> None:
         """Do what the page `name` of a folder says, and see what it says one would see.
@@ -210,7 +236,9 @@ class Journey:
             status = done.returncode
             missing = unlike(step.printed, done.stdout.splitlines())
             where = f"{page.name}:{step.line}: $ {step.text}"
-            assert not missing, f"{where}\nprints\n{done.stdout}\nand not, in its place,\n{missing}"
+            assert not missing, (
+                f"{where}\nprints\n{done.stdout}\nand not, in its place,\n{missing}"
+            )
             told = isinstance(after, Command) and after.text == STATUS
             assert told or status == 0, f"{where}\nends with {status}:\n{done.stdout}"
 
@@ -220,7 +248,11 @@ class Journey:
         page = DOCS / "journeys" / f"{name}.md"
         self.enter(needs_of(page, section))
         steps = steps_of(page, section)
-        texts = {step.name: step.text for step in reversed(list(steps)) if isinstance(step, File)}
+        texts = {
+            step.name: step.text
+            for step in reversed(list(steps))
+            if isinstance(step, File)
+        }
         for file in files:
             (self.folder / file).write_text(texts[file], encoding="utf-8")
 
@@ -247,7 +279,9 @@ class Journey:
 
 
 def rows_of(record: Mapping[str, Any], **facts: object) -> list[dict[str, Any]]:
-    """The rows of a record that have these facts: ``rows_of(record, status="violated")``."""
+    """The rows of a record that have these facts:
+    ``rows_of(record, status="violated")``.
+    """
     return [
         row
         for row in record["results"]
@@ -256,5 +290,7 @@ def rows_of(record: Mapping[str, Any], **facts: object) -> list[dict[str, Any]]:
 
 
 def says(text: str, sentence: str) -> bool:
-    """Whether a text has a sentence in it, however it is escaped and wherever its lines break."""
+    """Whether a text has a sentence in it, however it is
+    escaped and wherever its lines break.
+    """
     return "".join(sentence.split()) in "".join(html.unescape(text).split())

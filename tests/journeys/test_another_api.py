@@ -1,4 +1,6 @@
-"""A model of another API: a limit, a run that goes on, a replay without the key, and a gate that refuses a model."""
+"""A model of another API: a limit, a run that goes on, a replay without the key, and a
+gate that refuses a model.
+"""
 
 import re
 
@@ -13,7 +15,9 @@ def test_another_api(journey: Journey) -> None:
         journey.follow("text-models#another-api")
         said = " ".join(" ".join(journey.printed).split())
         counts = re.findall(r"(\d+) (?:made,|asked again|more to see)", said)
-        assert asked.answered == sum(map(int, counts)) > 480, "each answer is in one bill"
+        assert asked.answered == sum(map(int, counts)) > 480, (
+            "each answer is in one bill"
+        )
     kept = [path for path in journey.folder.parent.rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept if KEYS[key].encode() in path.read_bytes()]

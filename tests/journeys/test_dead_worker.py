@@ -23,12 +23,15 @@ def test_dead_worker(journey: Journey) -> None:
     tests = {row["nodeid"] for row in fixed["results"]}
     assert tests == {row["nodeid"] for row in crashed["results"]} | {LOST}
     before, after = (
-        int(text.split()[0]) for text in journey.printed if text.endswith(" asked.txt\n")
+        int(text.split()[0])
+        for text in journey.printed
+        if text.endswith(" asked.txt\n")
     )
     calls = fixed["calls"]
     assert calls["planned"] >= calls["cached"] + calls["made"]
-    # What died with the worker: at most the 200 questions of its test. A few are asked again, to see
-    # whether answers change while we ask: no plan has these, and they are asked in each run.
+    # What died with the worker: at most the 200 questions of its test. A few are asked
+    # again, to see whether answers change while we ask: no plan has these, and they are
+    # asked in each run.
     assert calls["cached"] <= before
     assert before - calls["cached"] - crashed["calls"]["again"] <= 200
     # The lost test asks 200 users with five other lengths of their histories.

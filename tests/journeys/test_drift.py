@@ -1,4 +1,6 @@
-"""A recommender that changes in the middle of a run: drift is reported, no kept promise is blamed."""
+"""A recommender that changes in the middle of a run: drift
+is reported, no kept promise is blamed.
+"""
 
 import pytest
 
@@ -16,7 +18,9 @@ COMMAND = (
 
 
 def blamed(record: dict[str, object]) -> set[str]:
-    """The relations that the shop keeps at any moment, and that are said to be violated."""
+    """The relations that the shop keeps at any moment,
+    and that are said to be violated.
+    """
     return {row["relation"] for row in rows_of(record, status="violated")} & set(KEPT)
 
 
@@ -37,7 +41,9 @@ def test_drift(journey: Journey) -> None:
 @pytest.mark.parametrize("moment", [50, 900])
 @pytest.mark.parametrize("workers", ["", "-n 2"])
 def test_no_moment_and_no_worker_blames_a_relation(
-    journey: Journey, moment: int, workers: str
+    journey: Journey,
+    moment: int,
+    workers: str,
 ) -> None:
     journey.make("when-something-breaks#drift", "shop.py")
     journey.enter(["pytest-xdist"])

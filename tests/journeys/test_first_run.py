@@ -10,12 +10,20 @@ def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")
 
-    broken, *still, unforgotten, unread, older, oldest, alike = rows_of(before, status="violated")
+    broken, *still, unforgotten, unread, older, oldest, alike = rows_of(
+        before,
+        status="violated",
+    )
     assert [row["oracle"] for row in still] == ["few_unchanged"] * 3
-    assert (broken["relation"], unread["relation"]) == ("swap_history", "invert_ratings")
+    assert (broken["relation"], unread["relation"]) == (
+        "swap_history",
+        "invert_ratings",
+    )
     assert (unforgotten["relation"], alike["metric"]) == ("forget_item", "oic@5")
     for row in (broken, unforgotten, unread):
-        assert all(example["source"] == example["followup"] for example in row["examples"])
+        assert all(
+            example["source"] == example["followup"] for example in row["examples"]
+        )
     assert {older["relation"], oldest["relation"]} == {
         "truncate_history(20)",
         "truncate_history(50)",
@@ -42,7 +50,7 @@ def test_the_command_of_a_failure_shows_that_failure(journey: Journey) -> None:
     journey.make("first-run", "shop.py")
     journey.run(
         "pytest --pyargs pytest_recsys_mt.suites -k 'another_history or mrr' "
-        "--recsys-model=shop.py:Shop --recsys-json=recsys.json --recsys-seed=0 --recsys-users=200"
+        "--recsys-model=shop.py:Shop --recsys-json=recsys.json --recsys-seed=0 --recsys-users=200",
     )
     rows = rows_of(journey.record("recsys.json"))
     assert {row["status"] for row in rows} == {"violated", "inconclusive"}
@@ -52,7 +60,8 @@ def test_the_command_of_a_failure_shows_that_failure(journey: Journey) -> None:
         (same,) = rows_of(journey.record("again.json"))
         told = ("model", "oracle", "status")
         assert [same[name] for name in told] == [row[name] for name in told]
-        # A violation is asked on until it stands among all tests of the run, which are more than this.
+        # A violation is asked on until it stands among all tests of the run, which are
+        # more than this.
         shared = same["per_user"].keys() & row["per_user"].keys()
         assert shared
         assert all(same["per_user"][user] == row["per_user"][user] for user in shared)

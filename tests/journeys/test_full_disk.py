@@ -1,4 +1,6 @@
-"""A disk that is full: what was answered is judged, nothing more is paid for, and a later run goes on."""
+"""A disk that is full: what was answered is judged, nothing
+more is paid for, and a later run goes on.
+"""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""An endpoint that hangs: it is given up for all calls at once, and what it had answered is kept."""
+"""An endpoint that hangs: it is given up for all calls at
+once, and what it had answered is kept.
+"""
 
 from collections.abc import Iterator
 from typing import Any

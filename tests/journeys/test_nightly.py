@@ -12,5 +12,8 @@ def test_nightly(journey: Journey) -> None:
     journey.follow("nightly")
     store = Store.of(journey.folder)
     nights = [read(store.run(number).record) for number in (1, 2, 3)]
-    users = [{*rows_of(night, relation="scale_ratings(2)")[0]["per_user"]} for night in nights]
+    users = [
+        {*rows_of(night, relation="scale_ratings(2)")[0]["per_user"]}
+        for night in nights
+    ]
     assert len(set.union(*users)) > max(map(len, users))

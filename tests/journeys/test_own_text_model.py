@@ -1,4 +1,6 @@
-"""A text model of one's own: from `complete(prompts)` to a verdict, and what a fingerprint keeps."""
+"""A text model of one's own: from `complete(prompts)` to a
+verdict, and what a fingerprint keeps.
+"""
 
 import sys
 from pathlib import Path
@@ -8,7 +10,8 @@ from tests.journeys.pages import Journey
 
 
 def test_own_text_model(tmp_path: Path) -> None:
-    # With the programs of this environment: what the core alone can do is seen by the longer stories.
+    # With the programs of this environment: what the core alone can do is seen by the
+    # longer stories.
     journey = Journey(tmp_path, lambda needs: Path(sys.executable).parent)
     journey.environment["PYTHONPATH"] = str(ROOT)
     journey.follow("text-models#own-text-model")
@@ -18,5 +21,8 @@ def test_own_text_model(tmp_path: Path) -> None:
     assert [record["results"][0]["status"] for record in (first, again, changed)] == [
         "holds", "holds", "violated",
     ]  # fmt: skip
-    assert (again["calls"]["made"], again["calls"]["cached"]) == (0, first["calls"]["made"])
+    assert (again["calls"]["made"], again["calls"]["cached"]) == (
+        0,
+        first["calls"]["made"],
+    )
     assert changed["calls"]["cached"] == 0

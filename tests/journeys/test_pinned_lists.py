@@ -15,4 +15,6 @@ def test_pinned_lists(journey: Journey) -> None:
     assert pinned.endswith('[users.u001]  # complained in May\nexcludes = ["m012"]\n\n')
     changed = set(pinned.splitlines()) ^ set(before.splitlines())
     assert changed
-    assert all(line.startswith('    "m') for line in changed), "but for items, all stayed as it was"
+    assert all(line.startswith('    "m') for line in changed), (
+        "but for items, all stayed as it was"
+    )

@@ -1,4 +1,6 @@
-"""A release held against its own record: the same, a better one, a worse one, a noisy one."""
+"""A release held against its own record: the same, a
+better one, a worse one, a noisy one.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,11 @@ def test_release_gate(journey: Journey) -> None:
     assert "improved" not in changes(noisy)
 
 
-def assert_same_sentence_everywhere(folder: Path, sentence: str, printed: list[str]) -> None:
+def assert_same_sentence_everywhere(
+    folder: Path,
+    sentence: str,
+    printed: list[str],
+) -> None:
     """In the terminal, the JUnit file, the step summary and the HTML report."""
     assert any(says(text, sentence) for text in printed)
     cases = ElementTree.parse(folder / "junit.xml").iter("testcase")

@@ -1,4 +1,6 @@
-"""A model and its service side by side: a stale index, a service that explores, and a test that is kept."""
+"""A model and its service side by side: a stale index, a
+service that explores, and a test that is kept.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Two logs of answers, compared without asking: a lost feature, late answers, and recommenders that explore."""
+"""Two logs of answers, compared without asking: a lost feature, late answers, and
+recommenders that explore.
+"""
 
 from tests.journeys.pages import Journey
 

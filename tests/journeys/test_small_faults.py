@@ -1,4 +1,6 @@
-"""Small faults around a sound model: each is red by its own test, then fixed or declared, and brought back."""
+"""Small faults around a sound model: each is red by its own test, then fixed or
+declared, and brought back.
+"""
 
 from typing import Any
 
@@ -13,7 +15,8 @@ def test_small_faults(journey: Journey) -> None:
     need("pytest_rerunfailures")
     journey.follow("small-faults")
     first, again, second, replayed, third = (
-        journey.record(f"{name}.json") for name in ("first", "again", "second", "replayed", "third")
+        journey.record(f"{name}.json")
+        for name in ("first", "again", "second", "replayed", "third")
     )
 
     red = {row["relation"] for row in rows_of(first, outcome="failed")}
@@ -30,7 +33,9 @@ def test_small_faults(journey: Journey) -> None:
     assert replayed["calls"]["made"] == 0
 
     def verdicts(record: dict[str, Any]) -> list[tuple[str, ...]]:
-        return sorted((row["nodeid"], row["status"], row["reason"]) for row in record["results"])
+        return sorted(
+            (row["nodeid"], row["status"], row["reason"]) for row in record["results"]
+        )
 
     assert verdicts(replayed) == verdicts(second)
     (back,) = rows_of(third, outcome="failed")

@@ -1,4 +1,6 @@
-"""A paid run is stopped twice and resumed: the bill is what the records say, and no answer is paid twice."""
+"""A paid run is stopped twice and resumed: the bill is what
+the records say, and no answer is paid twice.
+"""
 
 import os
 import signal
@@ -38,7 +40,8 @@ def test_spending_limit(journey: Journey, endpoint: Endpoint) -> None:
     finally:
         endpoint.release()
     records = [
-        journey.record(f"{name}.json") for name in ("stopped", "interrupted", "resumed", "replayed")
+        journey.record(f"{name}.json")
+        for name in ("stopped", "interrupted", "resumed", "replayed")
     ]
     stopped, interrupted, resumed, replayed = (record["calls"] for record in records)
     assert 0.79 < stopped["usd"] < 0.82
@@ -51,17 +54,30 @@ def test_spending_limit(journey: Journey, endpoint: Endpoint) -> None:
     assert resumed["made"] > 0
     assert replayed["cached"] == resumed["cached"] + resumed["made"]
     assert {row["status"] for row in records[3]["results"]} == {"holds"}
-    morning, evening = (journey.record(f"{name}.json")["calls"] for name in ("morning", "evening"))
+    morning, evening = (
+        journey.record(f"{name}.json")["calls"] for name in ("morning", "evening")
+    )
     assert 0 < morning["attempts"] <= A_DAY
     assert evening["attempts"] == 0
-    requests = sum(each["attempts"] for each in (stopped, interrupted, resumed, morning))
+    requests = sum(
+        each["attempts"] for each in (stopped, interrupted, resumed, morning)
+    )
     assert requests == endpoint.asked, "answered or not, each request is in a record"
     paid = stopped["usd"] + interrupted["usd_at_most"] + resumed["usd"] + morning["usd"]
     assert endpoint.billed <= paid < endpoint.billed + 0.05
     assert (replayed["usd"], replayed["attempts"]) == (0, 0)
     for calls in (stopped, interrupted, resumed, replayed):
-        for column in ("made", "cached", "failed", "attempts", "retries", "prompt_tokens"):
+        for column in (
+            "made",
+            "cached",
+            "failed",
+            "attempts",
+            "retries",
+            "prompt_tokens",
+        ):
             assert calls[column] == sum(row[column] for row in calls["by"])
     suites = {(row["suite"], row["purpose"]) for row in resumed["by"]}
     assert ("lists", "source") in suites
-    assert ("taste", "source") not in suites, "the source is asked once, for the first suite"
+    assert ("taste", "source") not in suites, (
+        "the source is asked once, for the first suite"
+    )

@@ -20,7 +20,9 @@ def test_three_models(journey: Journey) -> None:
     assert pairs == [("mostpop", "userknn"), ("bm25", "userknn")]
 
     tests = {
-        model: {row["nodeid"].replace(model, "") for row in rows_of(record, model=model)}
+        model: {
+            row["nodeid"].replace(model, "") for row in rows_of(record, model=model)
+        }
         for model in MODELS
     }
     assert tests["mostpop"] == tests["bm25"] == tests["userknn"]
@@ -39,9 +41,10 @@ def test_one_process_writes_what_two_workers_write(journey: Journey) -> None:
     given = " ".join(f"--recsys-model={model}" for model in MODELS)
     for name, workers in (("one", ""), ("two", "-n 2")):
         journey.run(
-            # A search that may take five seconds, as by default, ends where the machine is by then.
+            # A search that may take five seconds, as by default, ends where the machine
+            # is by then.
             f"pytest --pyargs pytest_recsys_mt.suites {workers} {given} --recsys-json={name}.json "
-            f"--recsys-shrink=200 --recsys-keep=no"
+            f"--recsys-shrink=200 --recsys-keep=no",
         )
     one, two = journey.record("one.json"), journey.record("two.json")
     for part in COMPARED:
@@ -57,10 +60,13 @@ def test_a_table_of_five_fits_is_what_two_workers_make(journey: Journey) -> None
     for name, workers in (("one", ""), ("two", "-n 2")):
         journey.run(
             f"pytest --pyargs pytest_recsys_mt.suites.multidimensional.test_paper -k table_3 {workers} "
-            f"--recsys-model=random --recsys-model=mostpop --recsys-json={name}.json"
+            f"--recsys-model=random --recsys-model=mostpop --recsys-json={name}.json",
         )
         done = journey.run(f"recsys-mt paper multidimensional {name}.json --table 3")
         tables.append(done.stdout.replace(f"{name}.json", ""))
     assert tables[0] == tables[1]
-    assert "A recommender that is fitted: means of five fits with other seeds." in tables[0]
+    assert (
+        "A recommender that is fitted: means of five fits with other seeds."
+        in tables[0]
+    )
     assert all(f"| {model} |" in tables[0] for model in ("random", "mostpop"))

@@ -1,4 +1,6 @@
-"""Two prompts of one model: the one in use is a baseline, and a shorter one is refused and shown beside it."""
+"""Two prompts of one model: the one in use is a baseline, and a
+shorter one is refused and shown beside it.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Two text models without a fingerprint in one run: each answers, and is judged, for itself."""
+"""Two text models without a fingerprint in one run: each
+answers, and is judged, for itself.
+"""
 
 from collections import Counter
 from typing import Any
@@ -12,7 +14,10 @@ COMMAND = "pytest --pyargs pytest_recsys_mt.suites {options} --recsys-json=recor
 NAMES = ("Alphabet", "Parrot")
 
 
-def found(record: dict[str, Any], name: str) -> dict[tuple[str, str], tuple[object, ...]]:
+def found(
+    record: dict[str, Any],
+    name: str,
+) -> dict[tuple[str, str], tuple[object, ...]]:
     """What a record says of one of the models, by test and oracle."""
     return {
         (row["nodeid"].replace(name, ""), row["oracle"]): (
@@ -27,7 +32,9 @@ def ask(journey: Journey, options: str) -> tuple[dict[str, Any], Counter[str]]:
     log = journey.folder / "asked.txt"
     log.unlink(missing_ok=True)
     journey.run(COMMAND.format(options=options))
-    return journey.record("record.json"), Counter(log.read_text(encoding="utf-8").split())
+    return journey.record("record.json"), Counter(
+        log.read_text(encoding="utf-8").split(),
+    )
 
 
 def once(record: dict[str, Any]) -> dict[str, Any]:
@@ -42,11 +49,13 @@ def test_two_text_models(journey: Journey) -> None:
     both, workers = journey.record("both.json"), journey.record("workers.json")
     assert both["models"] == [f"models.py:{name}" for name in NAMES]
     assert workers["results"] == both["results"]
-    # Two workers ask apart in time, so they ask some users again to see whether answers change.
+    # Two workers ask apart in time, so they ask some users again to see whether answers
+    # change.
     assert once(workers) == once(both)
 
     alone = {
-        name: ask(journey, f"-k test_candidates --recsys-model=models.py:{name}") for name in NAMES
+        name: ask(journey, f"-k test_candidates --recsys-model=models.py:{name}")
+        for name in NAMES
     }
     for name, (record, asked) in alone.items():
         assert found(both, name) == found(record, name)
@@ -56,14 +65,21 @@ def test_two_text_models(journey: Journey) -> None:
 
     arena, parrot = journey.record("arena.json"), journey.record("parrot.json")
     better = [row for row in arena["results"] if "is_better" in row["nodeid"]]
-    assert [(row["estimate"] > 0.5, row["status"]) for row in better] == [(True, "inconclusive")]
+    assert [(row["estimate"] > 0.5, row["status"]) for row in better] == [
+        (True, "inconclusive"),
+    ]
     kept = {row["status"] for row in arena["results"] if "judge_keeps" in row["nodeid"]}
     assert kept == {"holds"}
-    assert [row["relation"] for row in rows_of(arena, status="violated")] == ["off_topic"]
+    assert [row["relation"] for row in rows_of(arena, status="violated")] == [
+        "off_topic",
+    ]
     broken = {row["relation"] for row in rows_of(parrot, status="violated")}
     assert {"first_place", "identical_lists"} <= broken
     claims = [row for row in parrot["results"] if "the_recommender" in row["nodeid"]]
-    assert {row["status"] for row in claims if row["reason"]} <= {"inconclusive", "not-applicable"}
+    assert {row["status"] for row in claims if row["reason"]} <= {
+        "inconclusive",
+        "not-applicable",
+    }
     assert {row["outcome"] for row in claims} == {"failed", "skipped"}
 
 
@@ -122,7 +138,9 @@ def test_examples_found_by_an_embedding(journey: Journey) -> None:
     journey.run(f"{told} --recsys-json=one.json")
     one = journey.record("one.json")
     assert sorted(row["relation"] for row in one["results"]) == names
-    assert (one["calls"]["cached"], one["calls"]["made"]) == (30, 30), "it goes on where it stopped"
+    assert (one["calls"]["cached"], one["calls"]["made"]) == (30, 30), (
+        "it goes on where it stopped"
+    )
     journey.run(f"{told} -n 2 --recsys-json=two.json")
     assert journey.record("two.json")["results"] == one["results"]
     gated = journey.run(f"{told} --recsys-baseline=one.json --recsys-json=again.json")
@@ -158,14 +176,26 @@ TOLD = (
     "pytest --pyargs pytest_recsys_mt.suites.lrworld.test_measures -k 'guessing and movielens' "
     "--recsys-model=models.py:Alphabet --recsys-model=models.py:Shy"
 )
-AS_THE_PAPER = "-o 'recsys_question_setting=antecedent=2\nhaving=logline' --recsys-users=60"
+AS_THE_PAPER = (
+    "-o 'recsys_question_setting=antecedent=2\nhaving=logline' --recsys-users=60"
+)
 QUESTIONS = "--setting antecedent=2 --setting having=logline --count 60"
-KINDS = ("rules", "similar_items", "similar_users", "cast", "director", "genre", "logline")
+KINDS = (
+    "rules",
+    "similar_items",
+    "similar_users",
+    "cast",
+    "director",
+    "genre",
+    "logline",
+)
 
 
 def line_of(page: str, model: str) -> list[str]:
     """The cells of a model in a table in Markdown."""
-    (line,) = (each for each in page.splitlines() if each.startswith(f"| models.py:{model} |"))
+    (line,) = (
+        each for each in page.splitlines() if each.startswith(f"| models.py:{model} |")
+    )
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
@@ -181,9 +211,13 @@ def test_an_author_makes_the_tables_of_lrworld(journey: Journey) -> None:
     journey.run(f"{TOLD} {AS_THE_PAPER} --recsys-json=one.json")
     one = journey.record("one.json")
     made = 2 * len(KINDS) * 60
-    assert (one["calls"]["cached"], one["calls"]["made"]) == (100, made - 100), "it goes on"
+    assert (one["calls"]["cached"], one["calls"]["made"]) == (100, made - 100), (
+        "it goes on"
+    )
 
-    journey.run(f"{TOLD} {AS_THE_PAPER} -n 2 --recsys-mode=replay --recsys-json=two.json")
+    journey.run(
+        f"{TOLD} {AS_THE_PAPER} -n 2 --recsys-mode=replay --recsys-json=two.json",
+    )
     assert journey.record("two.json")["results"] == one["results"]
     journey.run(f"recsys-mt questions questions.jsonl {QUESTIONS}")
     journey.run(f"{TOLD} --recsys-questions=questions.jsonl --recsys-json=file.json")
@@ -191,7 +225,10 @@ def test_an_author_makes_the_tables_of_lrworld(journey: Journey) -> None:
 
     gated = f"{TOLD} --recsys-mode=replay --recsys-baseline=one.json"
     again = journey.run(f"{gated} {AS_THE_PAPER}").stdout
-    assert says(again, "models.py:Alphabet against models.py:Alphabet of one.json: 7 unchanged")
+    assert says(
+        again,
+        "models.py:Alphabet against models.py:Alphabet of one.json: 7 unchanged",
+    )
     assert says(again, "no verdict on models.py:Shy could be compared")
     other = journey.run(f"{gated} --recsys-users=60").stdout
     assert says(other, "antecedent=2, having=logline in the baseline, none in this run")
@@ -276,20 +313,29 @@ def test_an_author_asks_few_users_about_popularity(journey: Journey) -> None:
     (journey.folder / "models.py").write_text(FAMOUS)
     (journey.folder / "test_own.py").write_text(OWN)
 
-    own = journey.run("pytest test_own.py --recsys-model=mostpop --recsys-users=30").stdout
+    own = journey.run(
+        "pytest test_own.py --recsys-model=mostpop --recsys-users=30",
+    ).stdout
     assert says(own, "2 failed, 2 passed")
     assert says(own, "<lambda> is 0.5 for")
-    assert says(own, "attribute must be 'cast', 'directors', 'genres' or 'logline', got 'actors'")
+    assert says(
+        own,
+        "attribute must be 'cast', 'directors', 'genres' or 'logline', got 'actors'",
+    )
 
     stopped = journey.run(f"{FOLDS} --recsys-max-calls=30")
     assert "--recsys-max-calls=30 is reached" in stopped.stdout
     journey.run(f"{FOLDS} --recsys-json=one.json")
     one = journey.record("one.json")
     made = 2 * 5 * 10  # models, folds, users: one call each
-    assert (one["calls"]["cached"], one["calls"]["made"]) == (30, made - 30), "it goes on"
+    assert (one["calls"]["cached"], one["calls"]["made"]) == (30, made - 30), (
+        "it goes on"
+    )
     journey.run(f"{FOLDS} -n 2 --recsys-mode=replay --recsys-json=two.json")
     assert journey.record("two.json")["results"] == one["results"]
-    gated = journey.run(f"{FOLDS} --recsys-mode=replay --recsys-baseline=one.json").stdout
+    gated = journey.run(
+        f"{FOLDS} --recsys-mode=replay --recsys-baseline=one.json",
+    ).stdout
     assert says(gated, "models.py:Famous against models.py:Famous of one.json:")
 
     table = journey.run("recsys-mt paper popularity two.json --table 2").stdout
@@ -306,9 +352,12 @@ QUIET = (
 
 @pytest.mark.slow
 def test_an_author_asks_an_endpoint_that_sometimes_answers_nothing(
-    journey: Journey, endpoint: Endpoint
+    journey: Journey,
+    endpoint: Endpoint,
 ) -> None:
-    """Empty answers and refusals are misses of the table, in the run, after a stop, and in a replay."""
+    """Empty answers and refusals are misses of the table, in
+    the run, after a stop, and in a replay.
+    """
     journey.enter(["pytest-xdist"])
     journey.environment["OPENAI_API_KEY"] = KEY
     endpoint.silent = 24
@@ -319,7 +368,9 @@ def test_an_author_asks_an_endpoint_that_sometimes_answers_nothing(
     asked = endpoint.asked
     journey.run(f"{QUIET} -n 2 --recsys-mode=replay --recsys-json=two.json")
     assert journey.record("two.json")["results"] == one["results"]
-    gated = journey.run(f"{QUIET} --recsys-mode=replay --recsys-baseline=one.json").stdout
+    gated = journey.run(
+        f"{QUIET} --recsys-mode=replay --recsys-baseline=one.json",
+    ).stdout
     assert says(gated, "openai:small against openai:small of one.json:")
     assert endpoint.asked == asked
 
@@ -328,7 +379,11 @@ def test_an_author_asks_an_endpoint_that_sometimes_answers_nothing(
     assert {each["text"] for each in unread["texts"]} == {""}
     table = journey.run("recsys-mt paper multidimensional two.json --table 3").stdout
     assert says(table, "Users: 40.")
-    assert says(table, f"that could not be read: {unread['answers']}; it recommends nothing")
+    assert says(
+        table,
+        f"that could not be read: {unread['answers']}; it recommends nothing",
+    )
     assert (
-        f"| openai:small | {row['details']['means']['hit@5']:.3f} | {row['value']:.4f} |" in table
+        f"| openai:small | {row['details']['means']['hit@5']:.3f} | {row['value']:.4f} |"
+        in table
     )

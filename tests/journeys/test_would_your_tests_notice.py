@@ -1,4 +1,6 @@
-"""A suite that is green, what it would miss, what is pasted to find it, and a stop on the way."""
+"""A suite that is green, what it would miss, what is
+pasted to find it, and a stop on the way.
+"""
 
 import shlex
 import signal
@@ -18,11 +20,18 @@ MUTATE = (
 def test_would_your_tests_notice(journey: Journey) -> None:
     journey.follow("would-your-tests-notice")
     found = journey.record("adequacy.json")
-    assert {trial["fault"]: trial["fate"] for trial in found["trials"]} == dict.fromkeys(
-        ("first_place:3", "latest_only:3", "ignores_ratings:1", "knows_names:1"), "killed"
+    assert {
+        trial["fault"]: trial["fate"] for trial in found["trials"]
+    } == dict.fromkeys(
+        ("first_place:3", "latest_only:3", "ignores_ratings:1", "knows_names:1"),
+        "killed",
     )
     (score,) = found["scores"]
-    assert (score["model"], score["share"], score["equivalent_killed"]) == ("shop.py:Shop", 1.0, 0)
+    assert (score["model"], score["share"], score["equivalent_killed"]) == (
+        "shop.py:Shop",
+        1.0,
+        0,
+    )
     a_stopped_command_goes_on(journey)
 
 

@@ -1,4 +1,6 @@
-"""A key that the provider refuses: one cause, no answer kept, no key shown; the right one is enough."""
+"""A key that the provider refuses: one cause, no answer
+kept, no key shown; the right one is enough.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ def test_wrong_key(journey: Journey, endpoint: Endpoint) -> None:
     wrong, right = journey.record("wrong.json"), journey.record("right.json")
     assert (wrong["calls"]["made"], wrong["calls"]["usd"]) == (0, 0)
     assert [row["status"] for row in wrong["results"]] == ["error"]
-    assert wrong["calls"]["failed"] == endpoint.asked - endpoint.answered, "each is refused once"
+    assert wrong["calls"]["failed"] == endpoint.asked - endpoint.answered, (
+        "each is refused once"
+    )
     assert right["calls"]["made"] > right["calls"]["failed"] == 0
     assert right["gate"]["status"] == "passed"
     shown = "".join(journey.printed).encode()

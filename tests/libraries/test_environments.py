@@ -18,7 +18,11 @@ def test_a_librarys_adapters_pass_in_its_environment(name: str, tmp_path: Path) 
     folder = Path(os.environ.get("RECSYS_LIBRARIES", ROOT / ".libraries"))
     if not (folder / name / "done.json").is_file():
         pytest.skip(f"{folder} has no environment of it: scripts/libraries {name}")
-    SCRIPT["check_adapters"](name, SCRIPT["environment"](name, folder.absolute()), tmp_path)
+    SCRIPT["check_adapters"](
+        name,
+        SCRIPT["environment"](name, folder.absolute()),
+        tmp_path,
+    )
 
 
 def test_every_adapter_has_an_environment_and_a_line_in_the_docs() -> None:

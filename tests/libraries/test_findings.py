@@ -1,4 +1,6 @@
-"""Each script of examples/findings shows a defect of a library, and docs/measured/findings.md tells of it."""
+"""Each script of examples/findings shows a defect of a library, and
+docs/measured/findings.md tells of it.
+"""
 
 import ast
 import os
@@ -18,7 +20,9 @@ PAGE = (ROOT / "docs" / "measured" / "findings.md").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_shows_its_defect_in_the_version_that_the_page_names(script: Path) -> None:
+def test_a_script_shows_its_defect_in_the_version_that_the_page_names(
+    script: Path,
+) -> None:
     folder = Path(os.environ.get("RECSYS_LIBRARIES", ROOT / ".libraries")).absolute()
     name = SCRIPT["library_of"](script)
     python = folder / name / "bin" / "python"
@@ -46,12 +50,19 @@ def test_every_script_of_the_page_is_there() -> None:
     [
         (1, "seen: 2", "shows"),
         (0, "seen: 1", "gone"),
-        (1, "", "script failed with 1"),  # such as an import that fails: no word of what was seen
+        (
+            1,
+            "",
+            "script failed with 1",
+        ),  # such as an import that fails: no word of what was seen
         (-11, "seen: 2", "script failed with -11"),
     ],
 )
 def test_only_a_script_that_saw_the_defect_says_that_it_shows(
-    code: int, said: str, expected: str, tmp_path: Path
+    code: int,
+    said: str,
+    expected: str,
+    tmp_path: Path,
 ) -> None:
     script = tmp_path / "library_thing.py"
     leave = f"sys.exit({code})" if code >= 0 else f"os.kill(os.getpid(), {-code})"
@@ -65,4 +76,6 @@ def test_an_unknown_library_is_refused_with_those_that_have_findings() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert "'lightfm' has no findings; those that have are cornac, implicit" in done.stderr
+    assert (
+        "'lightfm' has no findings; those that have are cornac, implicit" in done.stderr
+    )

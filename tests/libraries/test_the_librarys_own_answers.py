@@ -1,6 +1,8 @@
-"""The adapters of examples/libraries answer as the libraries themselves do for a user that they were fitted to.
+"""The adapters of examples/libraries answer as the libraries themselves do for a user
+that they were fitted to.
 
-`scripts/libraries` runs this in the environment of each library; elsewhere there is nothing to run.
+`scripts/libraries` runs this in the environment of each library; elsewhere there is
+nothing to run.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,14 +23,18 @@ from pytest_recsys_mt.requests.design import Design
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "libraries"
 
 Own = Callable[[Any, Dataset, str], dict[str, float]]
-"""The library's own scores by item: of a fitted adapter, its training data, and a user; what the user has is left out."""
+"""The library's own scores by item: of a fitted adapter, its training data, and a user;
+what the user has is left out.
+"""
 
 
 def implicit(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
     from scipy.sparse import csr_matrix
 
     ids = adapter.catalogue.ids
-    row = csr_matrix(adapter.catalogue.interactions(training, "ratings"))[place(training, user)]
+    row = csr_matrix(adapter.catalogue.interactions(training, "ratings"))[
+        place(training, user)
+    ]
     found = adapter.model.recommend(
         place(training, user),
         row,
@@ -53,7 +59,10 @@ def lenskit(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
 
 def rectools(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
     found = adapter.model.recommend(
-        [user], adapter.trained, k=len(adapter.catalogue), filter_viewed=True
+        [user],
+        adapter.trained,
+        k=len(adapter.catalogue),
+        filter_viewed=True,
     )
     return dict(zip(found["item_id"], found["score"].astype(float), strict=True))
 
@@ -73,7 +82,9 @@ def cornac(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
 def recommenders(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
     frame = training.interactions
     found = adapter.model.recommend_k_items(
-        frame[frame["user"] == user], top_k=len(adapter.model.item2index), remove_seen=True
+        frame[frame["user"] == user],
+        top_k=len(adapter.model.item2index),
+        remove_seen=True,
     )
     return dict(zip(found["item"], found["prediction"].astype(float), strict=True))
 
@@ -82,14 +93,18 @@ def recbole(adapter: Any, training: Dataset, user: str) -> dict[str, float]:
     import torch
     from recbole.data.interaction import Interaction
 
-    row = Interaction({"user_id": torch.tensor([adapter.data.token2id("user_id", user)])})
+    row = Interaction(
+        {"user_id": torch.tensor([adapter.data.token2id("user_id", user)])},
+    )
     with torch.no_grad():
         scores = adapter.model.full_sort_predict(row).reshape(-1).tolist()
     frame = training.interactions
     mine = set(frame["item"][frame["user"] == user])
     ids = adapter.data.field2id_token["item_id"]
     return {
-        item: score for item, score in zip(ids, scores, strict=True) if item not in {"[PAD]", *mine}
+        item: score
+        for item, score in zip(ids, scores, strict=True)
+        if item not in {"[PAD]", *mine}
     }
 
 
@@ -130,9 +145,19 @@ CASES: Sequence[Case] = (
     Case("rectools", "RecTools?kind=itemknn", rectools),
     *(
         Case("surprise", f"Surprise?kind={kind}", surprise)
-        for kind in ("svd", "svdpp", "slope-one", "knn-basic", "knn-means", "knn-baseline")
+        for kind in (
+            "svd",
+            "svdpp",
+            "slope-one",
+            "knn-basic",
+            "knn-means",
+            "knn-baseline",
+        )
     ),
-    *(Case("cornac", f"Cornac?kind={kind}", cornac) for kind in ("bpr", "mf", "ease", "itemknn")),
+    *(
+        Case("cornac", f"Cornac?kind={kind}", cornac)
+        for kind in ("bpr", "mf", "ease", "itemknn")
+    ),
     Case("recommenders", "Sar", recommenders),
     Case("recbole", "RecBole", recbole),
 )
@@ -145,27 +170,42 @@ def check(case: Case, file: Path) -> None:
     adapter: Any = resolve(f"{file}:{case.spec}")
     split = Split(load("mini"), seed=0)
     adapter.fit(split.training, 0)
-    cases = split.cases(Design(users=20, history=len(split.dataset.items), candidates=0))
+    cases = split.cases(
+        Design(users=20, history=len(split.dataset.items), candidates=0),
+    )
     answers = adapter.recommend([each.request for each in cases])
     for each, answer in zip(cases, answers, strict=True):
         own = case.own(adapter, split.training, each.request.user)
         best = sorted(own.values(), reverse=True)[: len(answer.items)]
         assert len(answer.items) == min(10, len(own))
         # Items of equal scores may change places.
-        assert [own[item] for item in answer.items] == pytest.approx(best, rel=1e-4, abs=1e-6)
+        assert [own[item] for item in answer.items] == pytest.approx(
+            best,
+            rel=1e-4,
+            abs=1e-6,
+        )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.library}-{case.spec}")
 def test_an_adapter_answers_as_its_library_and_leaves_no_files(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     check(case, FOLDER / f"{case.library}_models.py")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("case", [Case("implicit", "Als", implicit)], ids=["implicit-page"])
-def test_the_adapter_of_the_page_answers_as_its_library(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [Case("implicit", "Als", implicit)],
+    ids=["implicit-page"],
+)
+def test_the_adapter_of_the_page_answers_as_its_library(
+    case: Case,
+    tmp_path: Path,
+) -> None:
     page = FOLDER.parents[1] / "docs" / "libraries.md"
     code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     file = tmp_path / "my_als.py"

@@ -1,6 +1,7 @@
 """Answers made from true rankings: forms of writing, crossed with what is ranked.
 
-A form writes a ranking as a model would. `FORMS` have one final list, `AMBIGUOUS` have two with equal claims.
+A form writes a ranking as a model would. `FORMS` have one final list, `AMBIGUOUS` have
+two with equal claims.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ K = 5
 
 @dataclass(frozen=True)
 class Case:
-    """What is to be written: the offered items, and the places of the best of them, best first."""
+    """What is to be written: the offered items, and the
+    places of the best of them, best first.
+    """
 
     offered: Sequence[Item]
     best: Sequence[int]
@@ -132,7 +135,9 @@ def _scores(case: Case) -> dict[str, float]:
 
 def _facts(case: Case) -> list[str]:
     facts = [next(iter(case.offered[at].attributes.values()), "") for at in case.best]
-    titles = [f"{t} by {f}" if f else t for t, f in zip(case.titles, facts, strict=True)]
+    titles = [
+        f"{t} by {f}" if f else t for t, f in zip(case.titles, facts, strict=True)
+    ]
     return titles
 
 

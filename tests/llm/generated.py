@@ -1,4 +1,6 @@
-"""Answers in the forms that the reader knows, and what a model or an attacker may make of them, each from one seed."""
+"""Answers in the forms that the reader knows, and what a model or an attacker may make
+of them, each from one seed.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def answer(seed: int, request: Request) -> str:
 
 
 def case_of(rng: Random, request: Request) -> Case:
-    """What a good answer names: some of the candidates, or of the history where none are offered."""
+    """What a good answer names: some of the candidates, or
+    of the history where none are offered.
+    """
     offered = list(request.candidates or (rating.item for rating in request.history))
     while len(offered) < K:
         offered = [*offered, *offered]
@@ -121,12 +125,16 @@ def _data(rng: Random, case: Case, depth: int) -> Any:
             keys = rng.sample(KEYS, 3)
             return [{key: _scalar(rng, case) for key in keys} for _ in range(size)]
         case 3:
-            return [{"title": title, rng.choice(KEYS): _scalar(rng, case)} for title in case.titles]
+            return [
+                {"title": title, rng.choice(KEYS): _scalar(rng, case)}
+                for title in case.titles
+            ]
         case 4:
             return {title: _scalar(rng, case) for title in case.titles}
         case 5:
             return {
-                title: rng.choice((1, 0.5, Number(rng.choice(NUMBERS)))) for title in case.titles
+                title: rng.choice((1, 0.5, Number(rng.choice(NUMBERS))))
+                for title in case.titles
             }
         case _:
             return [[_scalar(rng, case), title] for title in case.titles]
@@ -140,7 +148,9 @@ def _as_data(rng: Random, value: Any) -> str:
 
 
 def _json(value: Any, *, repeats: bool) -> str:
-    """A value as JSON, where numbers stand as they are; with `repeats` every member of an object stands there twice."""
+    """A value as JSON, where numbers stand as they are; with `repeats` every member of
+    an object stands there twice.
+    """
     match value:
         case Number():
             return value.text
@@ -148,7 +158,8 @@ def _json(value: Any, *, repeats: bool) -> str:
             return f"[{', '.join(_json(each, repeats=repeats) for each in value)}]"
         case dict():
             members = [
-                f"{json.dumps(key)}: {_json(each, repeats=repeats)}" for key, each in value.items()
+                f"{json.dumps(key)}: {_json(each, repeats=repeats)}"
+                for key, each in value.items()
             ]
             return "{" + ", ".join(members * (1 + repeats)) + "}"
         case _:
@@ -157,11 +168,15 @@ def _json(value: Any, *, repeats: bool) -> str:
 
 def _rows(rng: Random, case: Case) -> str:
     header = ["title", *rng.sample(KEYS, 2)]
-    rows = [[title, *(str(_scalar(rng, case)) for _ in range(2))] for title in case.titles]
+    rows = [
+        [title, *(str(_scalar(rng, case)) for _ in range(2))] for title in case.titles
+    ]
     mark = rng.choice((",", ";", "\t", "|", "tags"))
     if mark == "tags":
         fields = [
-            "".join(f"<{key}>{cell}</{key}>" for key, cell in zip(header, row, strict=True))
+            "".join(
+                f"<{key}>{cell}</{key}>" for key, cell in zip(header, row, strict=True)
+            )
             for row in rows
         ]
         return "".join(f"<item>{each}</item>\n" for each in fields)
@@ -173,17 +188,20 @@ def _judged(rng: Random, case: Case) -> str:
     """The verdict or the scores of a judge, or the option that answers a question."""
     names = [*(aspect.name for aspect in ASPECTS), OVERALL, "answer"]
     usual = rng.choice(
-        (("A", "B", "tie", "B wins", "List A is better"), ("0.5", ".25", "1", "0/1"))
+        (("A", "B", "tie", "B wins", "List A is better"), ("0.5", ".25", "1", "0/1")),
     )
     values = [
-        _scalar(rng, case) if rng.random() < 0.2 else rng.choice(usual) for _ in range(len(names))
+        _scalar(rng, case) if rng.random() < 0.2 else rng.choice(usual)
+        for _ in range(len(names))
     ]
     said = dict(zip(names, values, strict=True))
     match rng.randrange(3):
         case 0:
             return "\n".join(f"{name}: {value}" for name, value in said.items())
         case 1:
-            members = {name: {"winner": value, "reason": "so"} for name, value in said.items()}
+            members = {
+                name: {"winner": value, "reason": "so"} for name, value in said.items()
+            }
             return _json(members, repeats=rng.random() < 0.2)
         case _:
             return _json(said, repeats=rng.random() < 0.2)
@@ -222,14 +240,24 @@ def _with_numbers(text: str, rng: Random, request: Request) -> str:
 
 def _wrapped(text: str, rng: Random, request: Request) -> str:
     begin, end = rng.choice(
-        (*TAGS, ("```json\n", "\n```"), ("<answer>", "</answer>"), ("\\boxed{", "}"), ("| ", " |"))
+        (
+            *TAGS,
+            ("```json\n", "\n```"),
+            ("<answer>", "</answer>"),
+            ("\\boxed{", "}"),
+            ("| ", " |"),
+        ),
     )
-    return rng.choice((begin + text + end, begin + end + text, begin + text, text + end))
+    return rng.choice(
+        (begin + text + end, begin + end + text, begin + text, text + end),
+    )
 
 
 def _nested(text: str, rng: Random, request: Request) -> str:
     for _ in range(rng.choice((1, 2, 7, 40))):
-        text = rng.choice((f"[{text}]", f'{{"ranking": {text}}}', f"({text})", f"- {text}"))
+        text = rng.choice(
+            (f"[{text}]", f'{{"ranking": {text}}}', f"({text})", f"- {text}"),
+        )
     return text
 
 

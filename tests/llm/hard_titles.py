@@ -1,8 +1,10 @@
-"""Titles that are hard to match, labelled by hand, and how many of them a matcher gets right.
+"""Titles that are hard to match, labelled by hand, and how many of them a matcher gets
+right.
 
-The catalogue is that of the embedded dataset and, from `answers/hard_catalogue.txt`, films that are
-easily taken for others, written as MovieLens writes them. What each text of `answers/hard_titles.tsv`
-means was decided by reading it beside that catalogue, not by running anything.
+The catalogue is that of the embedded dataset and, from `answers/hard_catalogue.txt`,
+films that are easily taken for others, written as MovieLens writes them. What each text
+of `answers/hard_titles.tsv` means was decided by reading it beside that catalogue, not
+by running anything.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Case:
         difficulty: What makes it hard.
         written: The text.
         wanted: The label of the item that it means, or ``none``.
-        offered: The labels of the items it was to choose among, none for the whole catalogue.
+        offered: The labels of the items it was to choose among, none for the whole
+            catalogue.
     """
 
     difficulty: str
@@ -114,6 +117,9 @@ def outcomes() -> list[Outcome]:
     index = TitleIndex(items.values())
     found = []
     for case in cases():
-        item = index.find(case.written, offered=[items[label] for label in case.offered])
+        item = index.find(
+            case.written,
+            offered=[items[label] for label in case.offered],
+        )
         found.append(Outcome(case, "none" if item is None else labels[item.id]))
     return found

@@ -1,4 +1,6 @@
-"""What holds for every answer: it is read without an error, in linear time, and faithfully."""
+"""What holds for every answer: it is read without an
+error, in linear time, and faithfully.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +71,13 @@ def check_sane(entries: Sequence[Entry], asked: Request) -> None:
 
 @settings(max_examples=100)
 @given(st.one_of(st.text(), NOISE, SPLICES), st.booleans(), st.booleans())
-@example("A HEAT", False, True).via("a title taken back as cut off was a duplicate of itself")
+@example("A HEAT", False, True).via(
+    "a title taken back as cut off was a duplicate of itself",
+)
 def test_any_text_is_read_and_every_entry_is_sane(
-    text: str, open_question: bool, truncated: bool
+    text: str,
+    open_question: bool,
+    truncated: bool,
 ) -> None:
     asked = request(candidates=None) if open_question else request()
     check_sane(parse(text, asked, INDEX, truncated=truncated), asked)
@@ -93,7 +99,7 @@ WORDS = st.one_of(
             "霸王",
             "é",
             "Сталкер",
-        ]
+        ],
     ),
     st.sampled_from(["2", "II", "2049", "1984", "Mr.", "&", "12"]),
     st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd")), min_size=1, max_size=8),
@@ -106,7 +112,12 @@ TITLES = st.builds(
     st.sampled_from(["", "", "", ", The", ", A", " (La Otra)"]),
 )
 CATALOGUES = st.lists(
-    st.builds(Item, id=st.just(""), title=TITLES, year=st.none() | st.integers(1900, 2030)),
+    st.builds(
+        Item,
+        id=st.just(""),
+        title=TITLES,
+        year=st.none() | st.integers(1900, 2030),
+    ),
     min_size=2,
     max_size=8,
     unique_by=lambda item: normalise(item.title),
@@ -140,23 +151,39 @@ STYLES = [
 @settings(max_examples=12)  # of each of many styles
 @given(catalogue=CATALOGUES, data=st.data())
 def test_perfect_answer_gives_back_its_items_in_order(
-    style: str, catalogue: list[Item], data: st.DataObject
+    style: str,
+    catalogue: list[Item],
+    data: st.DataObject,
 ) -> None:
-    catalogue = [Item(f"i{n}", item.title, item.year) for n, item in enumerate(catalogue)]
-    # Other names in brackets may be shared, and a title may be another with its year: "1984, The".
+    catalogue = [
+        Item(f"i{n}", item.title, item.year) for n, item in enumerate(catalogue)
+    ]
+    # Other names in brackets may be shared, and a title may be another with its year:
+    # "1984, The".
     names = {normalise(i.title.removesuffix(" (La Otra)")) for i in catalogue}
     assume(len(names) == len(catalogue))
-    assume(names.isdisjoint(normalise(i.label) for i in catalogue if i.year is not None))
+    assume(
+        names.isdisjoint(normalise(i.label) for i in catalogue if i.year is not None),
+    )
     assume(sum("La Otra" in i.title for i in catalogue) <= 1)
     # "- 2: the" is the second entry of a list, whatever film is called so.
     assume(not any(re.match(r"\d+\s?[.:)\]-]\s", i.title) for i in catalogue))
     # Below another title, "FALSE" says that it is rejected, whatever film is called so.
     assume({normalise(i.title) for i in catalogue}.isdisjoint(" ".join(GRADES).split()))
-    # A film called "the the" beside "the" and "Never" reads like a sentence: it is left unread.
-    assume(not any(set(normalise(i.title).split()) <= {"the", "of", "and", "a"} for i in catalogue))
+    # A film called "the the" beside "the" and "Never" reads like a sentence: it is left
+    # unread.
+    assume(
+        not any(
+            set(normalise(i.title).split()) <= {"the", "of", "and", "a"}
+            for i in catalogue
+        ),
+    )
     # A number that is a candidate's number and another one's title says neither.
     assume(
-        not any(re.fullmatch(r"[\W\d_]+", i.title.removesuffix(" (La Otra)")) for i in catalogue)
+        not any(
+            re.fullmatch(r"[\W\d_]+", i.title.removesuffix(" (La Otra)"))
+            for i in catalogue
+        ),
     )
     answer = data.draw(st.permutations(catalogue))
     answer = answer[: data.draw(st.integers(1, len(answer)))]
@@ -166,7 +193,10 @@ def test_perfect_answer_gives_back_its_items_in_order(
     labels = [item.label if dated else item.title for item in answer]
     asked = Request("1", (), Scale(), tuple(catalogue), k=len(answer))
     entries = parse(styled(style, labels), asked, TitleIndex(catalogue))
-    assert [entry.item for entry in entries] == [item.id for item in answer], styled(style, labels)
+    assert [entry.item for entry in entries] == [item.id for item in answer], styled(
+        style,
+        labels,
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,12 +207,17 @@ def test_perfect_answer_gives_back_its_items_in_order(
         "A B ", "Film: ", "\u202e", "１", ", The", "(1995)", "[1]", "http://", "4/5 ", "[a](b) ", "Unheard Of Words\n", "1. Shawshenk Redemtion\n",
     ],
 )  # fmt: skip
-@pytest.mark.timeout(8)  # the longest takes half a second; one that is quadratic in spaces took 20
+@pytest.mark.timeout(
+    8,
+)  # the longest takes half a second; one that is quadratic in spaces took 20
 def test_of_a_megabyte_only_the_first_part_is_read(
-    unit: str, monkeypatch: pytest.MonkeyPatch
+    unit: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(layout, "MAX_CHARACTERS", layout.MAX_CHARACTERS // 25)
-    assert len(parse(unit * (1_000_000 // len(unit)), request(), INDEX)) <= 2 * MAX_PIECES
+    assert (
+        len(parse(unit * (1_000_000 // len(unit)), request(), INDEX)) <= 2 * MAX_PIECES
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,12 +242,15 @@ def test_a_score_that_is_no_finite_number_orders_nothing(huge: str) -> None:
 
 
 def test_a_number_in_hexadecimal_may_have_more_digits_than_python_writes() -> None:
-    assert "heat" in [entry.item for entry in parse(f"[0x{'f' * 5000}, 'Heat']", request(), INDEX)]
+    assert "heat" in [
+        entry.item for entry in parse(f"[0x{'f' * 5000}, 'Heat']", request(), INDEX)
+    ]
 
 
 @pytest.mark.parametrize("odd", ["\\ud800", "\\u0000", "&#31;"])
 @pytest.mark.parametrize(
-    "form", ['["Unheard Of{odd}"]', '{{"title": "Unheard Of{odd}", "x{odd}": "{odd}"}}']
+    "form",
+    ['["Unheard Of{odd}"]', '{{"title": "Unheard Of{odd}", "x{odd}": "{odd}"}}'],
 )
 def test_data_bring_back_no_control_characters(odd: str, form: str) -> None:
     (entry,) = parse(form.format(odd=odd), request(), INDEX)
@@ -238,5 +276,7 @@ def test_a_line_of_marks_is_read_in_time(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "<answer>", "<|channel|>analysis<|message|>Heat"])
-def test_an_answer_that_was_cut_off_before_its_first_piece_names_nothing(text: str) -> None:
+def test_an_answer_that_was_cut_off_before_its_first_piece_names_nothing(
+    text: str,
+) -> None:
     assert parse(text, request(), INDEX, truncated=True) == ()

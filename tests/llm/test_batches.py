@@ -18,17 +18,25 @@ def prompts(seed: int) -> list[tuple[int, ...]]:
     for _ in range(rng.randint(1, 12)):
         head = [rng.randrange(50) for _ in range(rng.randint(0, 40))]
         for _ in range(rng.randint(1, 4)):
-            made.append((*head, *(rng.randrange(50) for _ in range(rng.randint(1, 30)))))
+            made.append(
+                (*head, *(rng.randrange(50) for _ in range(rng.randint(1, 30)))),
+            )
     made += rng.choices(made, k=5)
     rng.shuffle(made)
     return made
 
 
 @over("seed, apart, most", product(range(20), [False, True], [None, 1, 3]))
-def test_every_prompt_is_in_one_batch_that_fits(seed: int, apart: bool, most: int | None) -> None:
+def test_every_prompt_is_in_one_batch_that_fits(
+    seed: int,
+    apart: bool,
+    most: int | None,
+) -> None:
     asked = prompts(seed)
     batches = list(plan(asked, ANSWER, tokens=200, most=most, apart=apart))
-    assert sorted(place for batch in batches for place in batch) == list(range(len(asked)))
+    assert sorted(place for batch in batches for place in batch) == list(
+        range(len(asked)),
+    )
     for places in batches:
         longest = max(len(asked[place]) for place in places)
         assert len(places) == 1 or len(places) * (longest + ANSWER) <= 200
@@ -39,7 +47,11 @@ def test_every_prompt_is_in_one_batch_that_fits(seed: int, apart: bool, most: in
 
 def test_the_longest_prompts_come_first() -> None:
     asked = [(n,) * n for n in (3, 9, 1, 7, 5)]
-    assert list(plan(asked, ANSWER, tokens=40, most=None, apart=False)) == [[1, 3], [4, 0], [2]]
+    assert list(plan(asked, ANSWER, tokens=40, most=None, apart=False)) == [
+        [1, 3],
+        [4, 0],
+        [2],
+    ]
 
 
 @pytest.mark.parametrize("most", [None, 4])

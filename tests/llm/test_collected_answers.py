@@ -1,4 +1,6 @@
-"""Answers in the styles real models write, collected in `answers/`, are read as a person would."""
+"""Answers in the styles real models write, collected in
+`answers/`, are read as a person would.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from typing import Any
 
 from pytest_recsys_mt.llm.reading.parser import parse
 from tests.laws import over
-from tests.llm.world import CANDIDATES, HISTORY, INDEX, collected, expected, request, shorthand
+from tests.llm.world import (
+    CANDIDATES,
+    HISTORY,
+    INDEX,
+    collected,
+    expected,
+    request,
+    shorthand,
+)
 
 CASES = collected()
 

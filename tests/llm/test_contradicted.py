@@ -7,7 +7,9 @@ from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 
-FILE = json.loads(Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"))
+FILE = json.loads(
+    Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"),
+)
 OFFERED = {
     kind: [Item(str(at), title, year) for at, (title, year) in enumerate(titles, 1)]
     for kind, titles in FILE["offered"].items()
@@ -15,7 +17,9 @@ OFFERED = {
 
 
 def test_the_right_list_is_read_or_none() -> None:
-    """Each case: what is offered, how many are asked for, the answer, and the right places ("": none is)."""
+    """Each case: what is offered, how many are asked for, the
+    answer, and the right places ("": none is).
+    """
     wrong, unread = [], 0
     for kind, k, text, right in FILE["cases"]:
         asked = Request("u", (), Scale(), tuple(OFFERED[kind]), k=k)
@@ -59,18 +63,35 @@ def test_comments_and_closing_words_do_not_hide_a_list() -> None:
         "Scores from 1 to 10 (10 = best fit).\n\n",
         "It is hard to say what your mood is, but these should suit you:\n\n",
     ):
-        for mark in ("{}. {} - {}", "{}. **{}**: {}", "- {1} ({0}) - {2}", "* *{1}* – {2}"):
+        for mark in (
+            "{}. {} - {}",
+            "{}. **{}**: {}",
+            "- {1} ({0}) - {2}",
+            "* *{1}* – {2}",
+        ):
             for turn, closing in enumerate(CLOSINGS):
                 ranking = [*offered[turn:6], *offered[:turn]][:5]
-                said = [each.format("Casino") for each in (*COMMENTS[turn:], *COMMENTS[:turn])]
+                said = [
+                    each.format("Casino")
+                    for each in (*COMMENTS[turn:], *COMMENTS[:turn])
+                ]
                 lines = [
-                    mark.format(item.year if "({0})" in mark else at, item.title, comment)
-                    for at, (item, comment) in enumerate(zip(ranking, said, strict=False), 1)
+                    mark.format(
+                        item.year if "({0})" in mark else at,
+                        item.title,
+                        comment,
+                    )
+                    for at, (item, comment) in enumerate(
+                        zip(ranking, said, strict=False),
+                        1,
+                    )
                 ]
                 text = f"{opening}{chr(10).join(lines)}\n\n{closing}"
                 asked = Request("u", (), Scale(), tuple(offered), k=5)
                 reading = read(text, asked, TitleIndex(offered))
-                items = [entry.item for entry in reading.entries if entry.item is not None]
+                items = [
+                    entry.item for entry in reading.entries if entry.item is not None
+                ]
                 assert items == [item.id for item in ranking], (text, reading.rule)
 
 
@@ -91,7 +112,13 @@ UPWARDS = (
 
 
 def read_items(text: str, k: int = 5) -> list[str]:
-    asked = Request("u", tuple(Rating(item, 4) for item in SHOWN), Scale(), tuple(REST), k=k)
+    asked = Request(
+        "u",
+        tuple(Rating(item, 4) for item in SHOWN),
+        Scale(),
+        tuple(REST),
+        k=k,
+    )
     reading = read(text, asked, TitleIndex(OFFERED["F"]))
     return [entry.item for entry in reading.entries if entry.item is not None][:k]
 
@@ -130,9 +157,10 @@ def test_what_stands_behind_a_short_list_is_not_added_to_it() -> None:
         "Too violent: {}",
     ):
         sentence = words.format(", ".join(LABELS[3:]))
-        assert read_items(f"{listed}\n\n{sentence}") in ([], [item.id for item in REST[:3]]), (
-            sentence
-        )
+        assert read_items(f"{listed}\n\n{sentence}") in (
+            [],
+            [item.id for item in REST[:3]],
+        ), sentence
 
 
 def test_some_that_are_marked_are_not_the_first() -> None:

@@ -1,4 +1,6 @@
-"""A model that copies candidates as an edited prompt showed them has named those candidates."""
+"""A model that copies candidates as an edited prompt
+showed them has named those candidates.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from pytest_recsys_mt.requests import Completion, Item, Rating, Request, Scale
 from tests.llm.test_llm_recommender import fitted
 
 SEEDS = range(30)
-RELATIONS = [random_words(), typos(0.3), add_spaces(), change_case("upper"), change_case("lower")]
+RELATIONS = [
+    random_words(),
+    typos(0.3),
+    add_spaces(),
+    change_case("upper"),
+    change_case("lower"),
+]
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,9 @@ def verbatim(lines: list[str]) -> str:
 
 
 def renumbered(lines: list[str]) -> str:
-    return "\n".join(f"{n}. {unnumbered(line)}" for n, line in enumerate(lines, start=1))
+    return "\n".join(
+        f"{n}. {unnumbered(line)}" for n, line in enumerate(lines, start=1)
+    )
 
 
 def undated(lines: list[str]) -> str:
@@ -89,7 +99,10 @@ def test_copied_lines_are_the_candidates_in_their_order(
         request = relation(asked(mini, rng, remakes=copied is not undated), rng)
         lines = lines_shown(recommender, request)
         order = rng.permutation(len(lines))
-        answer = recommender.read(request, Completion(copied([lines[at] for at in order])))
+        answer = recommender.read(
+            request,
+            Completion(copied([lines[at] for at in order])),
+        )
         assert request.candidates
         assert answer.items == tuple(request.candidates[at].id for at in order), seed
 
@@ -114,8 +127,15 @@ FILMS = (
 """The first two are one typing slip apart."""
 
 
-def read(text: str, *edits: Swap, candidates: tuple[Item, ...] = FILMS) -> tuple[str, ...]:
-    rows = pd.DataFrame([("u1", "up", 5.0, 0)], columns=["user", "item", "rating", "timestamp"])
+def read(
+    text: str,
+    *edits: Swap,
+    candidates: tuple[Item, ...] = FILMS,
+) -> tuple[str, ...]:
+    rows = pd.DataFrame(
+        [("u1", "up", 5.0, 0)],
+        columns=["user", "item", "rating", "timestamp"],
+    )
     dataset = Dataset("films", {item.id: item for item in FILMS}, rows, Scale())
     request = Request("u1", (), Scale(), candidates, k=3, edits=edits)
     return fitted(dataset).read(request, Completion(text)).items
@@ -145,14 +165,21 @@ def test_a_copy_matches_as_a_whole_only() -> None:
 def test_a_copy_of_another_year_is_no_copy() -> None:
     edit = Swap("Contract", "Zzyzx Road")
     assert read('[{"title": "Zzyzx Road", "year": 1997}]', edit) == ("contract",)
-    assert read('[{"title": "Zzyzx Road", "year": 2006}]', edit)[0].startswith("unknown:")
+    assert read('[{"title": "Zzyzx Road", "year": 2006}]', edit)[0].startswith(
+        "unknown:",
+    )
 
 
 def test_edits_that_move_lines_give_no_names() -> None:
-    assert read("1. Zzyzx Road\n2. Up", Swap("Contract", "\nZzyzx Road"))[0].startswith("unknown:")
+    assert read("1. Zzyzx Road\n2. Up", Swap("Contract", "\nZzyzx Road"))[0].startswith(
+        "unknown:",
+    )
 
 
-def test_without_edits_only_titles_count(mini: Dataset, recommender: LLMRecommender) -> None:
+def test_without_edits_only_titles_count(
+    mini: Dataset,
+    recommender: LLMRecommender,
+) -> None:
     rng = np.random.default_rng(3)
     request = asked(mini, rng)
     edited = random_words(rate=1.0)(request, rng)
@@ -162,5 +189,6 @@ def test_without_edits_only_titles_count(mini: Dataset, recommender: LLMRecommen
     assert len(set(recommender.read(edited, Completion(text)).items)) == 20
     titles = renumbered(lines_shown(recommender, request))
     assert recommender.read(request, Completion(titles)) == recommender.read(
-        edited, Completion(titles)
+        edited,
+        Completion(titles),
     )

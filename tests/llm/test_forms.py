@@ -1,4 +1,6 @@
-"""Answers made from true rankings, in every form and of every kind of item, give those rankings back."""
+"""Answers made from true rankings, in every form and of
+every kind of item, give those rankings back.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Item, Prompt, Request, Scale
-from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue, numbered
+from tests.llm.forms import (
+    AMBIGUOUS,
+    DOMAINS,
+    FORMS,
+    Case,
+    Form,
+    K,
+    catalogue,
+    numbered,
+)
 
 REPEATS = 6
 
@@ -65,12 +76,15 @@ def test_titles_that_begin_like_an_entry_or_a_name_stay_titles() -> None:
             numbered(titles),
         ):
             reading = read(text, asked, index)
-            assert [entry.item for entry in reading.entries] == [i.id for i in offered[:10]], text
+            assert [entry.item for entry in reading.entries] == [
+                i.id for i in offered[:10]
+            ], text
 
 
 @pytest.mark.parametrize("form", ["- {}", "{}", "1. {}", "* **{}**"])
 @pytest.mark.parametrize(
-    "title", ["Blocks: 2 1 3", "Vote: A > B > C", "The Winner Is: 3, 1", "2, 1 (La Otra)"]
+    "title",
+    ["Blocks: 2 1 3", "Vote: A > B > C", "The Winner Is: 3, 1", "2, 1 (La Otra)"],
 )
 def test_a_title_that_looks_like_a_ranking_stays_a_title(form: str, title: str) -> None:
     items = [Item("a", "Heat"), Item("b", title), Item("c", "Alien")]
@@ -97,12 +111,20 @@ def test_a_title_that_looks_like_a_ranking_stays_a_title(form: str, title: str) 
 def test_words_before_the_only_list_do_not_hide_it(words: str) -> None:
     for case, _, _ in readings(words, FORMS["numbered"]):
         asked = Request("u", (), Scale(), tuple(case.offered), k=K)
-        for listed in (numbered(case.titles), "\n".join(f"- {each}" for each in case.titles)):
+        for listed in (
+            numbered(case.titles),
+            "\n".join(f"- {each}" for each in case.titles),
+        ):
             reading = read(f"{words}\n{listed}", asked, TitleIndex(case.offered))
-            assert [each.item for each in reading.entries if each.item] == case.ids, reading
+            assert [each.item for each in reading.entries if each.item] == case.ids, (
+                reading
+            )
 
 
-@pytest.mark.parametrize("form", ["Option {}: {}", "[{}] {}", "{}. {} - a great drama about crime"])
+@pytest.mark.parametrize(
+    "form",
+    ["Option {}: {}", "[{}] {}", "{}. {} - a great drama about crime"],
+)
 def test_candidates_numbers_before_all_of_them_are_no_ranks(form: str) -> None:
     for case, _, _ in readings(form, FORMS["numbered"]):
         offered = case.offered[:K]
@@ -110,11 +132,15 @@ def test_candidates_numbers_before_all_of_them_are_no_ranks(form: str) -> None:
         asked = Request("u", (), Scale(), tuple(offered), k=K)
         text = "\n".join(form.format(at + 1, offered[at].label) for at in order)
         reading = read(text, asked, TitleIndex(case.offered))
-        assert [each.item for each in reading.entries] == [offered[at].id for at in order], text
+        assert [each.item for each in reading.entries] == [
+            offered[at].id for at in order
+        ], text
 
 
 class Counting:
-    """Answers with the numbers that the prompt gives to the candidates, the last three first."""
+    """Answers with the numbers that the prompt gives to
+    the candidates, the last three first.
+    """
 
     deterministic = True
     fingerprint = "1"
@@ -125,7 +151,9 @@ class Counting:
             re.findall(r"^(\d+)\. ", prompt.messages[-1].content, re.MULTILINE)
             for prompt in prompts
         ]
-        return [Completion(self.form.format(*reversed(numbers[-3:]))) for numbers in shown]
+        return [
+            Completion(self.form.format(*reversed(numbers[-3:]))) for numbers in shown
+        ]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +168,9 @@ class Counting:
 @pytest.mark.parametrize("field", ["candidates", "candidates_from_0"])
 def test_numbers_are_those_of_the_prompt(form: str, field: str, tmp_path: Path) -> None:
     data, offered = load("mini"), list(load("mini").items.values())[:12]
-    (tmp_path / "own.txt").write_text(f"They saw {{history}}. Rank the best {{k}} of: {{{field}}}")
+    (tmp_path / "own.txt").write_text(
+        f"They saw {{history}}. Rank the best {{k}} of: {{{field}}}",
+    )
     model = Counting()
     model.form = form
     recommender = LLMRecommender(model, str(tmp_path / "own.txt"))
@@ -153,4 +183,6 @@ def test_a_number_that_only_another_count_has_is_not_read() -> None:
     offered = [Item(f"i{number}", f"Film {number}") for number in range(20)]
     asked, index = Request("u", (), Scale(), tuple(offered), k=3), TitleIndex(offered)
     for first, text in ((1, "[0] > [2] > [1]"), (0, "[20] > [2] > [1]")):
-        assert not any(entry.item for entry in read(text, asked, index, first=first).entries)
+        assert not any(
+            entry.item for entry in read(text, asked, index, first=first).entries
+        )

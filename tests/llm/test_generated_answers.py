@@ -1,4 +1,5 @@
-"""No answer ends a test: generated ones go through the readers, the scores and the oracles.
+"""No answer ends a test: generated ones go through the readers, the scores and the
+oracles.
 
 To read others: ``python -m tests.llm.test_generated_answers FIRST COUNT``.
 """
@@ -36,7 +37,12 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES
 from pytest_recsys_mt.oracles.scores.metrics import METRICS
-from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named, span_of
+from pytest_recsys_mt.oracles.scores.score import (
+    SCORES,
+    SCORES_AT,
+    score_named,
+    span_of,
+)
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Completion, Recommendation, Request, Scale
 from pytest_recsys_mt.safety.sanitize import without_controls
@@ -61,13 +67,19 @@ QUESTIONS = (numbered(), lettered())
 def reading() -> Callable[[int], Recommendation]:
     """Returns what is read in the answer of a seed to the request of its turn."""
     recommender = LLMRecommender(None)  # type: ignore[arg-type]
-    rows = pd.DataFrame([("1", "heat", 5.0, 0)], columns=["user", "item", "rating", "timestamp"])
+    rows = pd.DataFrame(
+        [("1", "heat", 5.0, 0)],
+        columns=["user", "item", "rating", "timestamp"],
+    )
     recommender.fit(Dataset("films", CATALOGUE, rows, Scale()), 0)
 
     def read_one(seed: int) -> Recommendation:
         asked = REQUESTS[seed % 2]
         ended = "length" if seed % 3 == 0 else "stop"
-        return recommender.read(asked, Completion(answer(seed, asked), finish_reason=ended))
+        return recommender.read(
+            asked,
+            Completion(answer(seed, asked), finish_reason=ended),
+        )
 
     return read_one
 
@@ -76,7 +88,8 @@ def check(seeds: Iterable[int]) -> Counter[str]:
     """Read answers in every way, and count those of which something was read.
 
     Raises:
-        AssertionError: With the seed of an answer that ends a reader, or from which control characters come back.
+        AssertionError: With the seed of an answer that ends a reader, or from which
+            control characters come back.
     """
     read_one, found = reading(), Counter[str]()
     for seed in seeds:
@@ -84,9 +97,14 @@ def check(seeds: Iterable[int]) -> Counter[str]:
         try:
             recommended = read_one(seed)
             said = [f"{entry.text} {entry.item}" for entry in recommended.entries]
-            assert all(each == without_controls(each) for each in (*said, recommended.how))
+            assert all(
+                each == without_controls(each) for each in (*said, recommended.how)
+            )
             plain_completion(Completion(text))
-            judgement, appraisal = read_judgement(text, ASPECTS), read_appraisal(text, ASPECTS)
+            judgement, appraisal = (
+                read_judgement(text, ASPECTS),
+                read_appraisal(text, ASPECTS),
+            )
             choices = [
                 read(text, question, think=seed % 5 == 0, cut_off=seed % 7 == 0)
                 for question in QUESTIONS
@@ -94,7 +112,7 @@ def check(seeds: Iterable[int]) -> Counter[str]:
             llara(text, numbered().options)
         except Exception as error:
             raise AssertionError(
-                f"the answer of seed {seed} is not read: {text[:300]!r}"
+                f"the answer of seed {seed} is not read: {text[:300]!r}",
             ) from error
         found["answers"] += 1
         found["recommendations"] += not recommended.unread
@@ -108,7 +126,9 @@ def test_every_reader_reads_every_answer() -> None:
     found = check(SEEDS)
     assert found["answers"] == len(SEEDS)
     assert min(found["judgements"], found["appraisals"], found["choices"]) > 5
-    assert 0.4 < found["recommendations"] / len(SEEDS) < 0.9, "neither all broken nor all whole"
+    assert 0.4 < found["recommendations"] / len(SEEDS) < 0.9, (
+        "neither all broken nor all whole"
+    )
 
 
 @dataclass
@@ -145,7 +165,9 @@ CONTEXT = Context(
 
 
 def side(first: int, label: str = "") -> Generated:
-    """The answers of users to requests with and without candidates, from the seed `first` on."""
+    """The answers of users to requests with and without
+    candidates, from the seed `first` on.
+    """
     read_one = reading()
     seeds = iter(range(first, first + USERS * REPLICATES * 2, 2))
     asked = []
@@ -159,11 +181,18 @@ def side(first: int, label: str = "") -> Generated:
     return Generated(asked, CONTEXT, label, same_seed=True)
 
 
-MEASURES = [*SCORES, *(name for name in SCORES_AT if not name.endswith(":")), *METRICS, *AGGREGATES]
+MEASURES = [
+    *SCORES,
+    *(name for name in SCORES_AT if not name.endswith(":")),
+    *METRICS,
+    *AGGREGATES,
+]
 
 
 def limited(answers: Generated, measure: str) -> Verdict:
-    """The verdict on a number of answers and a limit that some answers would keep and others would break."""
+    """The verdict on a number of answers and a limit that some
+    answers would keep and others would break.
+    """
     if measure in AGGREGATES:
         ends = AGGREGATES[measure](measure).span
     else:
@@ -205,4 +234,7 @@ def test_every_oracle_judges_every_answer(sides: tuple[Generated, Generated]) ->
 if __name__ == "__main__":
     began = time.perf_counter()
     first, count = map(int, sys.argv[1:])
-    print(check(range(first, first + count)), f"{time.perf_counter() - began:.0f} seconds")
+    print(
+        check(range(first, first + count)),
+        f"{time.perf_counter() - began:.0f} seconds",
+    )

@@ -19,11 +19,14 @@ def test_cases_are_many_distinct_and_of_films_in_the_catalogue() -> None:
     labels = catalogue().keys() | {"none"}
     assert len(cases()) >= 600
     assert max(Counter((case.written, case.offered) for case in cases()).values()) == 1
-    assert [case for case in cases() if not {case.wanted, *case.offered} <= labels] == []
+    assert [
+        case for case in cases() if not {case.wanted, *case.offered} <= labels
+    ] == []
 
 
 def test_no_hard_title_is_matched_wrongly(
-    matched: list[Outcome], record_property: Callable[[str, object], None]
+    matched: list[Outcome],
+    record_property: Callable[[str, object], None],
 ) -> None:
     score = Score.of(matched)
     record_property("precision", score.precision)

@@ -34,7 +34,10 @@ def test_the_second_candidate_is_the_injected_one() -> None:
     ],
 )
 @pytest.mark.parametrize("behind", ["", "\n2. Fargo (1996)"])
-def test_it_is_found_as_written_in_full_in_part_and_without(text: str, behind: str) -> None:
+def test_it_is_found_as_written_in_full_in_part_and_without(
+    text: str,
+    behind: str,
+) -> None:
     first, *rest = parse(f"1. {text}{behind}", INJECTED, INDEX)
     assert (first.kind, first.item) == ("candidate", "heat")
     assert [entry.item for entry in rest] == (["fargo"] if behind else [])

@@ -1,4 +1,6 @@
-"""A title outside the catalogue is told from one that was made up, where films are known."""
+"""A title outside the catalogue is told from one that
+was made up, where films are known.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ FILMS = (
 SHOP = [
     Item("1", "Heat, The Album", 1995),
     Item("2", "Heat", 1995, {"directors": ("Michael Mann",)}),
-    Item("3", "Star Wars: Episode IV - A New Hope", 1977, {"directors": ("George Lucas",)}),
+    Item(
+        "3",
+        "Star Wars: Episode IV - A New Hope",
+        1977,
+        {"directors": ("George Lucas",)},
+    ),
 ]
 
 
@@ -43,7 +50,10 @@ def films(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_films_are_known_by_their_very_title_and_year(
-    films: None, title: str, year: int, held: bool
+    films: None,
+    title: str,
+    year: int,
+    held: bool,
 ) -> None:
     assert KnownFilms(SHOP).hold(title, year) is held
 
@@ -61,7 +71,9 @@ def test_other_catalogues_know_no_films(films: None, catalogue: list[Item]) -> N
     assert not KnownFilms(catalogue).hold("King Kong", 1976)
 
 
-def test_films_are_read_at_the_first_unknown_title(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_films_are_read_at_the_first_unknown_title(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     reads = []
 
     def read() -> tuple[Item, ...]:
@@ -71,7 +83,12 @@ def test_films_are_read_at_the_first_unknown_title(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(metadata, "films", read)
     known = KnownFilms(SHOP)
     request = Request("1", (), Scale(), None, 5)
-    parse("1. Heat (1995)\n2. Alien (1979)\n3. Some Title", request, INDEX, exists=known.hold)
+    parse(
+        "1. Heat (1995)\n2. Alien (1979)\n3. Some Title",
+        request,
+        INDEX,
+        exists=known.hold,
+    )
     assert reads == []
     parse("1. King Kong (1976)\n2. A Title (1980)", request, INDEX, exists=known.hold)
     assert reads == [1]
@@ -86,10 +103,17 @@ ANSWER = """1. Heat (1995)
 
 
 @pytest.mark.parametrize(
-    "text", [ANSWER, ANSWER.replace(" (", ", ").replace(")", "")], ids=["brackets", "commas"]
+    "text",
+    [ANSWER, ANSWER.replace(" (", ", ").replace(")", "")],
+    ids=["brackets", "commas"],
 )
 def test_the_parser_gives_what_exists_its_own_kind(films: None, text: str) -> None:
-    entries = parse(text, Request("1", (), Scale(), None, 5), INDEX, exists=KnownFilms(SHOP).hold)
+    entries = parse(
+        text,
+        Request("1", (), Scale(), None, 5),
+        INDEX,
+        exists=KnownFilms(SHOP).hold,
+    )
     assert [(entry.kind, entry.item) for entry in entries] == [
         ("candidate", "heat"),
         ("outside", "unknown:kingkong"),
@@ -102,7 +126,12 @@ def test_the_parser_gives_what_exists_its_own_kind(films: None, text: str) -> No
 
 def test_the_year_of_json_counts(films: None) -> None:
     text = '[{"title": "King Kong", "year": 1976}, {"title": "Heat", "year": 1995}]'
-    entries = parse(text, Request("1", (), Scale(), None, 5), INDEX, exists=KnownFilms(SHOP).hold)
+    entries = parse(
+        text,
+        Request("1", (), Scale(), None, 5),
+        INDEX,
+        exists=KnownFilms(SHOP).hold,
+    )
     assert [entry.kind for entry in entries] == ["outside", "candidate"]
 
 

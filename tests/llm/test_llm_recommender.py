@@ -20,7 +20,14 @@ from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.oracles.aggregates.exposure import exposure
 from pytest_recsys_mt.oracles.judging.examples import kinds
 from pytest_recsys_mt.oracles.scores.score import score_named
-from pytest_recsys_mt.requests import Completion, Prompt, Recommender, Scale, TextModel, Usage
+from pytest_recsys_mt.requests import (
+    Completion,
+    Prompt,
+    Recommender,
+    Scale,
+    TextModel,
+    Usage,
+)
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.llm.world import CATALOGUE, HISTORY, request
@@ -42,23 +49,33 @@ class Echo:
 
 @pytest.fixture
 def dataset() -> Dataset:
-    rows = pd.DataFrame([("1", "heat", 5.0, 0)], columns=["user", "item", "rating", "timestamp"])
+    rows = pd.DataFrame(
+        [("1", "heat", 5.0, 0)],
+        columns=["user", "item", "rating", "timestamp"],
+    )
     return Dataset("films", CATALOGUE, rows, Scale())
 
 
 def fitted(
-    dataset: Dataset, model: TextModel | None = None, prompt: str = "person", seed: int = 0
+    dataset: Dataset,
+    model: TextModel | None = None,
+    prompt: str = "person",
+    seed: int = 0,
 ) -> LLMRecommender:
     recommender = LLMRecommender(model or Echo(), prompt)
     recommender.fit(dataset, seed)
     return recommender
 
 
-def test_a_film_that_was_seen_and_not_shown_is_counted_where_it_stands(dataset: Dataset) -> None:
+def test_a_film_that_was_seen_and_not_shown_is_counted_where_it_stands(
+    dataset: Dataset,
+) -> None:
     model = Echo("1. Alien\n2. Heat\n3. Casino\n4. Fargo")
     recommender = fitted(dataset, model)
     asked = request(None).replace(seen=("aliens", "heat"))
-    assert recommender.render(asked) == recommender.render(request(None))  # it is not shown
+    assert recommender.render(asked) == recommender.render(
+        request(None),
+    )  # it is not shown
     (answer,) = recommender.recommend([asked])
     assert answer.items == ("alien", "heat", "casino", "fargo")
     assert [entry.kind for entry in answer.entries] == [
@@ -68,7 +85,10 @@ def test_a_film_that_was_seen_and_not_shown_is_counted_where_it_stands(dataset: 
         "candidate",
     ]
     one = Asked(asked, (answer,), frozenset({"fargo"}), ("aliens", "heat", *HISTORY))
-    context = Context(items=CATALOGUE, popularity={"alien": 8, "fargo": 2, "heat": 4, "aliens": 4})
+    context = Context(
+        items=CATALOGUE,
+        popularity={"alien": 8, "fargo": 2, "heat": 4, "aliens": 4},
+    )
     expected = {
         "hit@3": 0.0,
         "hit@4": 1.0,
@@ -82,8 +102,15 @@ def test_a_film_that_was_seen_and_not_shown_is_counted_where_it_stands(dataset: 
         "log_popularity_difference": 0.0,
     }
     for name, value in expected.items():
-        assert score_named(name).of(answer, one, context)[0] == pytest.approx(value), name
-    assert kinds(answer, asked, CATALOGUE) == ("candidate", "history", "history", "candidate")
+        assert score_named(name).of(answer, one, context)[0] == pytest.approx(value), (
+            name
+        )
+    assert kinds(answer, asked, CATALOGUE) == (
+        "candidate",
+        "history",
+        "history",
+        "candidate",
+    )
     assert exposure([(one, answer)], context, "item_coverage", None).shown.sum() == 2
 
 
@@ -91,8 +118,12 @@ def test_a_film_that_was_seen_and_not_shown_is_an_answer_in_a_sentence_too(
     dataset: Dataset,
 ) -> None:
     model = Echo('After "Casino" (1995) you might enjoy "Heat" (1995).')
-    (answer,) = fitted(dataset, model).recommend([request(None).replace(seen=("heat",))])
-    assert [(entry.item, entry.kind) for entry in answer.entries] == [("heat", "history")]
+    (answer,) = fitted(dataset, model).recommend(
+        [request(None).replace(seen=("heat",))],
+    )
+    assert [(entry.item, entry.kind) for entry in answer.entries] == [
+        ("heat", "history"),
+    ]
 
 
 def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:
@@ -102,16 +133,34 @@ def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:
     assert recommender.deterministic
     first, second = recommender.recommend([request(), request().replace(user="2")])
     assert (first.items, second.items) == (("heat", "fargo"), ("alien", "aliens"))
-    assert [prompt.messages[0].content.count("User 2 likes") for prompt in model.asked] == [0, 1]
+    assert [
+        prompt.messages[0].content.count("User 2 likes") for prompt in model.asked
+    ] == [0, 1]
     assert isinstance(recommender, Recommender)
 
 
 def test_items_are_the_first_k_entries_that_name_something(dataset: Dataset) -> None:
-    lines = ["Sure!", "1. Heat", "2. Heat", "3. Harbour of Glass", "4. Click", "5. Up", "6. Fargo"]
+    lines = [
+        "Sure!",
+        "1. Heat",
+        "2. Heat",
+        "3. Harbour of Glass",
+        "4. Click",
+        "5. Up",
+        "6. Fargo",
+    ]
     text = "\n".join(lines)
     answer = fitted(dataset).read(request(), Completion(text, Usage(3, 4)))
     assert answer.items == ("heat", "heat", "unknown:harbourofglass", "click", "up")
-    kinds = ["unparsed", "candidate", "duplicate", "unknown", "history", "catalogue", "candidate"]
+    kinds = [
+        "unparsed",
+        "candidate",
+        "duplicate",
+        "unknown",
+        "history",
+        "catalogue",
+        "candidate",
+    ]
     assert [entry.kind for entry in answer.entries] == kinds
     assert (answer.text, answer.usage, answer.error) == (text, Usage(3, 4), None)
 
@@ -124,9 +173,15 @@ def test_text_is_sanitized_once(dataset: Dataset) -> None:
 
 def test_errors_are_passed_on_and_refusals_are_none(dataset: Dataset) -> None:
     recommender = fitted(dataset)
-    failed = recommender.read(request(), Completion(None, Usage(3, 0), error="HTTP 500"))
+    failed = recommender.read(
+        request(),
+        Completion(None, Usage(3, 0), error="HTTP 500"),
+    )
     assert (failed.items, failed.error, failed.usage) == ((), "HTTP 500", Usage(3, 0))
-    empty = recommender.read(request(), Completion(" \n", finish_reason="content_filter"))
+    empty = recommender.read(
+        request(),
+        Completion(" \n", finish_reason="content_filter"),
+    )
     assert (empty.error, empty.unread) == (None, True)
     refusal = recommender.read(request(), Completion("I cannot help with that."))
     assert (refusal.items, refusal.error) == ((), None)
@@ -136,7 +191,10 @@ def test_errors_are_passed_on_and_refusals_are_none(dataset: Dataset) -> None:
 def test_length_limit_makes_the_last_entry_doubtful(dataset: Dataset) -> None:
     recommender = fitted(dataset)
     text = "1. Heat\n2. Harbour of Gl"
-    assert len(recommender.read(request(), Completion(text, finish_reason="stop")).items) == 2
+    assert (
+        len(recommender.read(request(), Completion(text, finish_reason="stop")).items)
+        == 2
+    )
     for limit in ("length", "max_tokens", "MAX_TOKENS", "model_length", "SAFETY"):
         cut_off = recommender.read(request(), Completion(text, finish_reason=limit))
         assert cut_off.items == ("heat",)
@@ -183,11 +241,18 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         "import sys, pytest_recsys_mt.llm as llm; "
         "print(sorted({'numpy', 'pandas', 'torch', 'openai', 'transformers'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "[]"
 
 
-def test_the_length_of_the_list_is_part_of_the_question_and_of_its_key(dataset: Dataset) -> None:
+def test_the_length_of_the_list_is_part_of_the_question_and_of_its_key(
+    dataset: Dataset,
+) -> None:
     asks = TextSubject(fitted(dataset), "echo")
     asks.fit(dataset, 0)
     call = asks.call(request(), repeat=False)
@@ -197,7 +262,9 @@ def test_the_length_of_the_list_is_part_of_the_question_and_of_its_key(dataset: 
     assert "choices" not in call.content
 
 
-def test_candidates_are_the_choices_of_a_model_that_scores_them(dataset: Dataset) -> None:
+def test_candidates_are_the_choices_of_a_model_that_scores_them(
+    dataset: Dataset,
+) -> None:
     class Chooser(Echo):
         scores_choices = True
 
@@ -234,14 +301,20 @@ def test_a_list_can_be_asked_for_as_json(dataset: Dataset) -> None:
     assert asked.schema == {
         "type": "object",
         "properties": {
-            "recommendations": {"type": "array", "items": {"type": "string"}, "maxItems": 5}
+            "recommendations": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 5,
+            },
         },
         "required": ["recommendations"],
         "additionalProperties": False,
     }
     by_line = ", one per line, without any explanation"
     assert by_line in plain.messages[0].content
-    said = asked.messages[0].content.removeprefix(plain.messages[0].content.replace(by_line, ""))
+    said = asked.messages[0].content.removeprefix(
+        plain.messages[0].content.replace(by_line, ""),
+    )
     assert said.startswith("\nAnswer with JSON alone: ")
     assert said.count("\n") == 1
     (answer,) = recommender.recommend([request()])
@@ -249,7 +322,10 @@ def test_a_list_can_be_asked_for_as_json(dataset: Dataset) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_candidate_is_found_in_an_edited_prompt_for_json_too(dataset: Dataset, name: str) -> None:
+def test_a_candidate_is_found_in_an_edited_prompt_for_json_too(
+    dataset: Dataset,
+    name: str,
+) -> None:
     recommender = fitted(dataset, JSONEcho('["HEAT"]'), name)
     edited = request().replace(edits=(str.upper,))
     (message,) = recommender.render(edited).messages
@@ -257,20 +333,26 @@ def test_a_candidate_is_found_in_an_edited_prompt_for_json_too(dataset: Dataset,
     assert recommender.recommend([edited])[0].items == ("heat",)
 
 
-def test_asking_for_json_is_part_of_the_key_only_where_it_is_asked(dataset: Dataset) -> None:
+def test_asking_for_json_is_part_of_the_key_only_where_it_is_asked(
+    dataset: Dataset,
+) -> None:
     contents = []
     for model in (Echo(), JSONEcho()):
         subject = TextSubject(LLMRecommender(model), "m")
         subject.fit(dataset, 0)
         contents.append(subject.call(request(), repeat=False).content)
     plain, asked = contents
-    differing = {name for name in {*plain, *asked} if plain.get(name) != asked.get(name)}
+    differing = {
+        name for name in {*plain, *asked} if plain.get(name) != asked.get(name)
+    }
     assert differing == {"messages", "json_schema", "seed"}
     assert plain["schema"] == asked["schema"] == SCHEMA
     assert plain["schema"] == SCHEMA
 
 
-def test_edits_of_the_prompt_leave_the_sentence_on_json_as_it_is(dataset: Dataset) -> None:
+def test_edits_of_the_prompt_leave_the_sentence_on_json_as_it_is(
+    dataset: Dataset,
+) -> None:
     recommender = fitted(dataset, JSONEcho())
     edited = request().replace(edits=(str.upper,))
     (message,) = recommender.render(edited).messages

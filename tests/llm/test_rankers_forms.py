@@ -1,6 +1,8 @@
-"""How rankers answer, with scores, two lists, corrections, or cut off: the right list is read, or none.
+"""How rankers answer, with scores, two lists, corrections, or cut off: the right list
+is read, or none.
 
-Twenty films were offered, ten are asked for; `TOP` is the true ranking, and the offered order is another.
+Twenty films were offered, ten are asked for; `TOP` is the true ranking, and the offered
+order is another.
 """
 
 import json
@@ -40,7 +42,9 @@ def table(*columns: str, row: str) -> str:
 
 
 def objects(key: str, values: dict[int, object], name: str = "title") -> str:
-    return json.dumps([{name: TITLES[n] if name == "title" else n, key: values[n]} for n in PROMPT])
+    return json.dumps(
+        [{name: TITLES[n] if name == "title" else n, key: values[n]} for n in PROMPT],
+    )
 
 
 def ranked() -> Iterator[str]:
@@ -54,17 +58,24 @@ def ranked() -> Iterator[str]:
         yield objects(key, {n: 10 - SCORES[n] for n in PROMPT})
     yield objects("rank", {n: TOP.index(n) + 1 if n in TOP else None for n in PROMPT})
     yield json.dumps(
-        [{"title": TITLES[n], "fit": n % 5, "quality": n % 7, "total": SCORES[n]} for n in PROMPT]
+        [
+            {"title": TITLES[n], "fit": n % 5, "quality": n % 7, "total": SCORES[n]}
+            for n in PROMPT
+        ],
     )
     yield json.dumps(
         [
             {"title": TITLES[n], "initial_rank": n, "final_rank": RANKING.index(n) + 1}
             for n in PROMPT
-        ]
+        ],
     )
     yield json.dumps({"rank": list(range(1, 11)), "title": [TITLES[n] for n in TOP]})
-    yield json.dumps({"titles": [TITLES[n] for n in PROMPT], "scores": [SCORES[n] for n in PROMPT]})
-    yield json.dumps({"input": [TITLES[n] for n in PROMPT], "output": [TITLES[n] for n in TOP]})
+    yield json.dumps(
+        {"titles": [TITLES[n] for n in PROMPT], "scores": [SCORES[n] for n in PROMPT]},
+    )
+    yield json.dumps(
+        {"input": [TITLES[n] for n in PROMPT], "output": [TITLES[n] for n in TOP]},
+    )
     yield json.dumps(dict(FILMS[n - 1] for n in TOP))
     yield json.dumps([[at, TITLES[n]] for at, n in enumerate(TOP, 1)])
     for column in (
@@ -161,9 +172,22 @@ def unclear() -> Iterator[str]:
     ):  # fmt: skip
         yield f"{one}:\n{lines(TOP)}\n\n{other}:\n{lines(PROMPT[3:13])}"
         yield f"{one}: {chain(TOP)}\n{other}: {chain(PROMPT[3:13])}"
-    for mark in ("{t} ✓", "**{t}**", "{t} (recommended)", "{t} – ja", "{t} - 推荐", "[x] {t}"):
-        for bullet, numbers in (("{n}. ", PROMPT), ("- ", PROMPT), ("{n}. ", PROMPT[:15])):
-            yield "\n".join(lines([n], bullet + (mark if n % 3 else "{t}")) for n in numbers)
+    for mark in (
+        "{t} ✓",
+        "**{t}**",
+        "{t} (recommended)",
+        "{t} – ja",
+        "{t} - 推荐",
+        "[x] {t}",
+    ):
+        for bullet, numbers in (
+            ("{n}. ", PROMPT),
+            ("- ", PROMPT),
+            ("{n}. ", PROMPT[:15]),
+        ):
+            yield "\n".join(
+                lines([n], bullet + (mark if n % 3 else "{t}")) for n in numbers
+            )
     for words in ("priority {r}", "place {r}", "predicted rating {s}"):
         yield lines(PROMPT, f"- {{t}} - {words}")
     for words in (
@@ -187,7 +211,11 @@ def unclear() -> Iterator[str]:
 
 def cut_off() -> Iterator[str]:
     """Answers that ended before their ranking began, or in the middle of scores."""
-    for lead in ("Let me consider each film in turn.\n", "Going through the list:\n", ""):
+    for lead in (
+        "Let me consider each film in turn.\n",
+        "Going through the list:\n",
+        "",
+    ):
         for form in (
             "{i}. {t}: a solid choice.",
             "- {t}: a solid choice.",
@@ -202,7 +230,9 @@ def cut_off() -> Iterator[str]:
 def items(text: str, *, truncated: bool = False) -> list[int]:
     asked = Request("u", (), Scale(), tuple(OFFERED), k=10)
     reading = read(text, asked, TitleIndex(OFFERED), truncated=truncated)
-    return [int(each) for each in reading.recommendation(10, text).items if each.isdigit()]
+    return [
+        int(each) for each in reading.recommendation(10, text).items if each.isdigit()
+    ]
 
 
 def test_the_ranking_is_read() -> None:

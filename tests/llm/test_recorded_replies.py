@@ -23,13 +23,19 @@ LOGGED = {
 }
 
 
-def replies(variant: str) -> Iterator[tuple[dict[str, Any], Request, tuple[Entry, ...]]]:
-    """Each row with its request and the entries of its reply; titles have no years here."""
+def replies(
+    variant: str,
+) -> Iterator[tuple[dict[str, Any], Request, tuple[Entry, ...]]]:
+    """Each row with its request and the entries of its
+    reply; titles have no years here.
+    """
     path = RECORDED / f"gpt-3.5-turbo-{variant}.jsonl"
     if not path.is_file():
         pytest.skip("the recorded replies are not beside the repository")
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    titles = dict.fromkeys(t for row in rows for t in row["candidates"] + row["history"])
+    titles = dict.fromkeys(
+        t for row in rows for t in row["candidates"] + row["history"]
+    )
     items = {title: Item(f"{title}#0", title) for title in titles}
     index = TitleIndex(items.values())
     for row in rows:
@@ -67,7 +73,8 @@ def test_replies_that_rank_the_history_are_told_from_hallucinations() -> None:
         kinds.update(entry.kind for entry in entries)
         if any(entry.kind == "history" for entry in entries):
             of_history.add(row["user"])
-    # 3,988 numbered lines: 3,735 candidates as written or nearly so, nine of them repeated.
+    # 3,988 numbered lines: 3,735 candidates as written or nearly so, nine of them
+    # repeated.
     assert kinds["candidate"] + kinds["duplicate"] == 3735
     assert kinds["history"] + kinds["unknown"] == 253
     assert kinds["history"] >= 250
@@ -88,8 +95,12 @@ def test_twin_titles_of_one_candidate_set_are_both_ranked() -> None:
     for row, _, entries in replies("RankFixed"):
         double = [t for t, n in Counter(row["candidates"]).items() if n > 1]
         for title in double:
-            written = sum(line.endswith(f". {title}") for line in row["text"].splitlines())
-            ranked = {e.item for e in entries if e.item and e.item.startswith(f"{title}#")}
+            written = sum(
+                line.endswith(f". {title}") for line in row["text"].splitlines()
+            )
+            ranked = {
+                e.item for e in entries if e.item and e.item.startswith(f"{title}#")
+            }
             assert len(ranked) == min(written, 2)
             twins += 1
     assert twins == 1

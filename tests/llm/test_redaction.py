@@ -49,7 +49,9 @@ def test_no_cut_of_theirs_leaves_a_part() -> None:
     for start in range(len(SECRET)):
         for end in range(start, len(SECRET) + 1):
             clean = redact(f"({SECRET[start:end]})")
-            assert clean == (f"({NAME})" if end - start >= 10 else f"({SECRET[start:end]})")
+            assert clean == (
+                f"({NAME})" if end - start >= 10 else f"({SECRET[start:end]})"
+            )
 
 
 @pytest.mark.parametrize("around", ["", "x", "xy", "xyz"])
@@ -61,7 +63,9 @@ def test_a_key_within_longer_encoded_text_is_found(around: str) -> None:
         assert len(clean) - len(NAME) <= len(encoded) - len(SECRET) * 4 // 3 + 2
 
 
-def test_several_keys_at_several_places_are_replaced_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_keys_at_several_places_are_replaced_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     password = "correct horse ü battery"
     basic = base64.b64encode(f"me:{password}".encode()).decode()
     monkeypatch.setenv(AUTHORIZATION, f"Basic {basic}")
@@ -76,7 +80,12 @@ def test_several_keys_at_several_places_are_replaced_each(monkeypatch: pytest.Mo
 )  # fmt: skip
 def test_what_is_dropped_later_parts_no_key(between: str) -> None:
     parted = between.join(SECRET)
-    for text in (f"by m A{parted}", f"by m A{parted}"[:-2], str([parted]), json.dumps(parted)):
+    for text in (
+        f"by m A{parted}",
+        f"by m A{parted}"[:-2],
+        str([parted]),
+        json.dumps(parted),
+    ):
         assert not shares(without_controls(redact(text))), text
         assert NAME in redact(text)
     harmless = f"a{between}titlé, {[between]}"
@@ -109,7 +118,10 @@ def test_what_is_no_key_stays() -> None:
         (f"https://{SECRET}.example", f"https://{NAME}.example"),
     ],
 )
-def test_an_address_is_shown_without_what_it_should_not_carry(spec: str, said: str) -> None:
+def test_an_address_is_shown_without_what_it_should_not_carry(
+    spec: str,
+    said: str,
+) -> None:
     assert shown(spec) == said
     assert carries_key(spec) == ("@" in spec and spec.startswith("http"))
 
@@ -134,7 +146,8 @@ def test_of_an_address_only_what_cannot_be_a_key_is_shown(spec: str, told: str) 
 
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "all_proxy", "OPENAI_BASE_URL"])
 def test_what_others_say_of_an_address_in_the_environment_holds_no_key(
-    variable: str, monkeypatch: pytest.MonkeyPatch
+    variable: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(redaction, "_known", {})
     for address in (

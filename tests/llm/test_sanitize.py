@@ -26,7 +26,10 @@ from pytest_recsys_mt.safety.sanitize import one_line, sanitize
         ("::error::Heat\n  ::add-mask::at", ": :error::Heat\n  : :add-mask::at"),
         ("Heat ##[error]at :\u200b:error::", "Heat # #[error]at : :error::"),
         ("##vso[task.a]b ##teamcity[c ha", "# #vso[task.a]b # #teamcity[c ha"),
-        ("--- a\n+++ b\n^^^ +++\n~~~ c --- d", "- -- a\n+ ++ b\n^ ^^ +++\n~ ~~ c - -- d"),
+        (
+            "--- a\n+++ b\n^^^ +++\n~~~ c --- d",
+            "- -- a\n+ ++ b\n^ ^^ +++\n~ ~~ c - -- d",
+        ),
         (
             "section_start:1:a\r\x1b[0Kb\x1b[8mha:////4AA\x1b[0m\x1b_bk;t=1\x07",
             "section_start:1:a\nbha:////4AA",
@@ -49,5 +52,7 @@ def test_nothing_dangerous_is_left_and_once_is_enough(text: str) -> None:
     clean = sanitize(text)
     assert sanitize(clean) == clean
     clean.encode("utf-8")
-    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in clean if c not in "\n\t")
+    assert not any(
+        unicodedata.category(c) in ("Cc", "Cs") for c in clean if c not in "\n\t"
+    )
     assert "\n" not in one_line(text)

@@ -1,4 +1,6 @@
-"""How models write of books, products and songs: comments, editions, artists, a second list beside the one asked for."""
+"""How models write of books, products and songs: comments, editions, artists, a second
+list beside the one asked for.
+"""
 
 import json
 from collections.abc import Iterator
@@ -39,13 +41,19 @@ HISTORY = (Rating(Item("h1", "Emma Woodhouse"), 5), Rating(Item("h2", "Moby Dick
 
 def items(text: str, titles: list[str]) -> list[str]:
     offered = tuple(Item(str(at), title) for at, title in enumerate(titles, 1))
-    reading = read(text, Request("u", HISTORY, Scale(), offered, k=6), TitleIndex(offered))
+    reading = read(
+        text,
+        Request("u", HISTORY, Scale(), offered, k=6),
+        TitleIndex(offered),
+    )
     return list(reading.recommendation(6, text).items)
 
 
 def answers(titles: list[str]) -> Iterator[str]:
     def lines(
-        form: str = "{i}. {t}", numbers: list[int] = TOP, comments: tuple[str, ...] = ("",)
+        form: str = "{i}. {t}",
+        numbers: list[int] = TOP,
+        comments: tuple[str, ...] = ("",),
     ) -> str:
         return "\n".join(
             form.format(i=at, t=titles[n - 1], c=comments[at % len(comments)])
@@ -76,7 +84,9 @@ def answers(titles: list[str]) -> Iterator[str]:
         yield lines(form)
     rows = lines("| {t} | Moby Dick |")
     yield f"| Recommended | Because you liked |\n|---|---|\n{rows}"
-    yield "\n".join(f"{mark}) {titles[n - 1]}" for mark, n in zip("ABCDEF", TOP, strict=True))
+    yield "\n".join(
+        f"{mark}) {titles[n - 1]}" for mark, n in zip("ABCDEF", TOP, strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", OFFERED)
@@ -91,7 +101,9 @@ def test_a_song_is_its_title_and_its_artist_in_any_order() -> None:
     for form in (
         "{b} by {a}", '"{b}" by {a}', "{b} - {a}", "{b} ({a})", "{a}: {b}", '{a} – "{b}"', "**{b}** by {a}",
     ):  # fmt: skip
-        text = "\n".join(f"{i}. {form.format(a=a, b=b)}" for i, (a, b) in enumerate(named, 1))
+        text = "\n".join(
+            f"{i}. {form.format(a=a, b=b)}" for i, (a, b) in enumerate(named, 1)
+        )
         assert items(text, OFFERED["songs"]) == [str(n) for n in TOP], text
     rows = "\n".join(f"| {i} | {b} | {a} |" for i, (a, b) in enumerate(named, 1))
     for text in (
@@ -135,10 +147,14 @@ def test_a_title_within_a_comment_is_not_taken_for_the_entry() -> None:
 
 def test_a_top_pick_before_the_list_is_not_lost_in_silence() -> None:
     assert not items(
-        "My top recommendation is **Night**.\n\nOther picks:\n- 1984\n- Holes", OFFERED["books"]
+        "My top recommendation is **Night**.\n\nOther picks:\n- 1984\n- Holes",
+        OFFERED["books"],
     )
 
 
 def test_a_sequel_that_was_not_offered_is_no_comment() -> None:
-    found = items("1. Hello\n2. Hello Again\n3. Creep: Live at Dawn\n4. Africa", OFFERED["tracks"])
+    found = items(
+        "1. Hello\n2. Hello Again\n3. Creep: Live at Dawn\n4. Africa",
+        OFFERED["tracks"],
+    )
     assert found == ["1", "unknown:helloagain", "unknown:creepliveatdawn", "6"]

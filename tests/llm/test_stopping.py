@@ -25,5 +25,9 @@ from pytest_recsys_mt.llm.local.decoding import is_listed
         ("I cannot help with that.\n", 1, False),
     ],
 )
-def test_entries_count_once_their_line_has_ended(text: str, k: int, listed: bool) -> None:
+def test_entries_count_once_their_line_has_ended(
+    text: str,
+    k: int,
+    listed: bool,
+) -> None:
     assert is_listed(text, k) is listed

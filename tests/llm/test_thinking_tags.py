@@ -19,7 +19,10 @@ TAGS = [
     ("◁think▷", "◁/think▷"),
     ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+    ),
     ("analysis", "assistantfinal"),
 ]
 
@@ -28,7 +31,9 @@ TAGS = [
 def test_what_follows_the_thinking_is_the_answer(begin: str, end: str) -> None:
     for text in (f"{begin}{THOUGHT}{end}{ANSWER}", f"{THOUGHT}{end}\n{ANSWER}"):
         assert "The Room" not in without_thinking(text)
-        assert [piece.text for piece in pieces(text)] == [piece.text for piece in pieces(ANSWER)]
+        assert [piece.text for piece in pieces(text)] == [
+            piece.text for piece in pieces(ANSWER)
+        ]
 
 
 @pytest.mark.parametrize("begin", [begin for begin, _ in TAGS])

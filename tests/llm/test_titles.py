@@ -23,7 +23,10 @@ from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
 from tests.llm.world import CATALOGUE, INDEX, items
 
-MOVIELENS = Path(__file__).resolve().parents[2].parent / "shared/data/ml-latest-small/movies.csv"
+MOVIELENS = (
+    Path(__file__).resolve().parents[2].parent
+    / "shared/data/ml-latest-small/movies.csv"
+)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,10 @@ MOVIELENS = Path(__file__).resolve().parents[2].parent / "shared/data/ml-latest-
         ("Matrix, The", "the matrix"),
         ("Avventura, L'", "L’Avventura"),
         ("Good, the Bad and the Ugly, The", "The Good, The Bad & the Ugly"),
-        ("Lord of the Rings, The: The Two Towers", "The Lord of the Rings - The Two Towers"),
+        (
+            "Lord of the Rings, The: The Two Towers",
+            "The Lord of the Rings - The Two Towers",
+        ),
         ("Postman, The (Postino, Il)", "The Postman (Postino, Il)"),
         ("Amélie", "AMELIE"),
         ("Straße", "strasse"),
@@ -90,7 +96,9 @@ def test_normal_form_is_one_word_and_final(text: str) -> None:
     ],
 )
 def test_year_of_release_is_told_from_years_in_titles(
-    text: str, title: str, year: int | None
+    text: str,
+    title: str,
+    year: int | None,
 ) -> None:
     assert split_year(text) == (title, year)
 
@@ -153,7 +161,9 @@ HARD: list[tuple[str, str | None]] = [
 def test_matches_are_never_wrong_and_seldom_missed(
     record_property: Callable[[str, object], None],
 ) -> None:
-    found = [(text, wanted, getattr(INDEX.find(text), "id", None)) for text, wanted in HARD]
+    found = [
+        (text, wanted, getattr(INDEX.find(text), "id", None)) for text, wanted in HARD
+    ]
     wrong = [case for case in found if case[2] is not None and case[2] != case[1]]
     right = sum(got is not None for _, wanted, got in found if got == wanted)
     precision = right / (right + len(wrong))
@@ -168,14 +178,19 @@ def test_matches_are_never_wrong_and_seldom_missed(
 def test_offered_items_come_first() -> None:
     assert INDEX.find("King Kong", offered=items("kong05")) == CATALOGUE["kong05"]
     assert (
-        INDEX.find("Frankenstein", offered=items("frankenstein94")) == CATALOGUE["frankenstein94"]
+        INDEX.find("Frankenstein", offered=items("frankenstein94"))
+        == CATALOGUE["frankenstein94"]
     )
-    assert INDEX.find("King Kong (1933)", offered=items("kong05")) == CATALOGUE["kong33"]
+    assert (
+        INDEX.find("King Kong (1933)", offered=items("kong05")) == CATALOGUE["kong33"]
+    )
     assert INDEX.find("King Kong", 1933) == CATALOGUE["kong33"]
 
 
 @given(st.permutations([Item(f"t{at}", "Twin", None, {}) for at in range(5)]))
-def test_of_items_with_one_title_the_same_is_named_in_any_order(offered: list[Item]) -> None:
+def test_of_items_with_one_title_the_same_is_named_in_any_order(
+    offered: list[Item],
+) -> None:
     found = INDEX.scope(tuple(offered)).find("Twin", None)
     assert found is not None
     assert found.id == "t0"
@@ -186,14 +201,22 @@ def test_lenience_grows_with_what_was_offered() -> None:
     assert INDEX.find("Matrix", offered=items("matrix", "heat")) == CATALOGUE["matrix"]
     assert INDEX.find("Terminator 2 (1991)", offered=items("t2")) == CATALOGUE["t2"]
     assert INDEX.find("Terminator 2", offered=items("t2")) is None
-    assert INDEX.find("Bravehart", offered=items("braveheart")) == CATALOGUE["braveheart"]
+    assert (
+        INDEX.find("Bravehart", offered=items("braveheart")) == CATALOGUE["braveheart"]
+    )
 
 
 def test_two_plausible_spellings_are_none() -> None:
     index = TitleIndex(
-        [Item("1", "The Marvelous Mrs. Harris"), Item("2", "The Marvelous Mrs. Hartis")]
+        [
+            Item("1", "The Marvelous Mrs. Harris"),
+            Item("2", "The Marvelous Mrs. Hartis"),
+        ],
     )
-    assert index.find("The Marvelous Mrs. Harris") == Item("1", "The Marvelous Mrs. Harris")
+    assert index.find("The Marvelous Mrs. Harris") == Item(
+        "1",
+        "The Marvelous Mrs. Harris",
+    )
     assert index.find("The Marvelous Mrs. Hardis") is None
 
 
@@ -226,7 +249,9 @@ def movielens() -> list[Item]:
     with MOVIELENS.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             match = re.match(r"(.*)\((\d{4})\)$", row["title"].strip())
-            title, year = (match[1].strip(), int(match[2])) if match else (row["title"], None)
+            title, year = (
+                (match[1].strip(), int(match[2])) if match else (row["title"], None)
+            )
             found.append(Item(row["movieId"], title, year))
     return found
 
@@ -235,7 +260,9 @@ def test_every_title_of_movielens_finds_itself(movielens: list[Item]) -> None:
     index = TitleIndex(movielens)
     missed = [item for item in movielens if index.find(item.label) != item]
     twins = {normalise(item.label) for item in missed}
-    assert len(missed) == len(twins) <= 7, missed  # films that the set holds twice, under two ids
+    assert len(missed) == len(twins) <= 7, (
+        missed
+    )  # films that the set holds twice, under two ids
 
 
 def test_titles_that_the_catalogue_lacks_stay_unmatched(movielens: list[Item]) -> None:
@@ -245,7 +272,7 @@ def test_titles_that_the_catalogue_lacks_stay_unmatched(movielens: list[Item]) -
     for item in shuffled[1::2]:
         got = index.find(item.label)
         if got is not None and normalise(split_brackets(got.title)[0]) != normalise(
-            split_brackets(item.title)[0]
+            split_brackets(item.title)[0],
         ):
             wrong.append((item.label, got.label))
     assert wrong == []
@@ -259,15 +286,21 @@ NAMESAKES = [
     Item("l2", "The Professional (1981)", 1981),
 ]
 LOOKUPS = st.tuples(
-    st.sampled_from(["Cinderella", "cinderella (1950)", "The Professional", "Leon", "Cinderela"]),
+    st.sampled_from(
+        ["Cinderella", "cinderella (1950)", "The Professional", "Leon", "Cinderela"],
+    ),
     st.sampled_from([None, 1950, 1951, 1994, 2015]),
     st.frozensets(st.sampled_from([item.id for item in NAMESAKES])),
 )
 
 
-@given(st.lists(st.sampled_from(NAMESAKES), unique=True), st.lists(LOOKUPS, max_size=12))
+@given(
+    st.lists(st.sampled_from(NAMESAKES), unique=True),
+    st.lists(LOOKUPS, max_size=12),
+)
 def test_a_lookup_does_not_depend_on_those_before_it(
-    offered: list[Item], lookups: list[tuple[str, int | None, frozenset[str]]]
+    offered: list[Item],
+    lookups: list[tuple[str, int | None, frozenset[str]]],
 ) -> None:
     index = TitleIndex(NAMESAKES)
     kept = index.scope(tuple(offered))

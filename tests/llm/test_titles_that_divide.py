@@ -1,4 +1,6 @@
-"""Titles that hold what elsewhere divides or numbers entries: conjunctions, inch marks, numbers, brackets in a line of their own."""
+"""Titles that hold what elsewhere divides or numbers entries: conjunctions, inch marks,
+numbers, brackets in a line of their own.
+"""
 
 import pytest
 
@@ -6,7 +8,14 @@ from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Request, Scale
 
-FILMS = ("千と千尋の神隠し", "そして父になる", "おくりびと", "東京物語", "羅生門", "生きる")
+FILMS = (
+    "千と千尋の神隠し",
+    "そして父になる",
+    "おくりびと",
+    "東京物語",
+    "羅生門",
+    "生きる",
+)
 GOODS = (
     'Monitor 27" Odyssey, 165 Hz',
     "Power Bank 10000, 10,000 mAh",
@@ -16,7 +25,14 @@ GOODS = (
     "Kettle",
 )
 NUMBERS = ("8088", "8675", "3071", "31415", "91520", "16180")
-OLD = ("Dawn of the Dead (1978)", "Heat", "Roses (Remix)", "Roses", "Up (2009)", "Jane Eyre")
+OLD = (
+    "Dawn of the Dead (1978)",
+    "Heat",
+    "Roses (Remix)",
+    "Roses",
+    "Up (2009)",
+    "Jane Eyre",
+)
 
 
 def reading_of(text: str, titles: tuple[str, ...]) -> Reading:
@@ -24,7 +40,9 @@ def reading_of(text: str, titles: tuple[str, ...]) -> Reading:
     for number, title in enumerate(titles, 1):
         name, _, year = title.removesuffix(")").rpartition(" (")
         dated = bool(name) and year.isdigit()
-        offered.append(Item(f"i{number}", name if dated else title, int(year) if dated else None))
+        offered.append(
+            Item(f"i{number}", name if dated else title, int(year) if dated else None),
+        )
     asked = Request("u", (), Scale(1, 5), tuple(offered), k=4)
     return read(text, asked, TitleIndex(offered))
 
@@ -42,20 +60,29 @@ def reading_of(text: str, titles: tuple[str, ...]) -> Reading:
         (OLD, "1. {6}\n   1. A strong match.\n   2. Old.\n2. {2}\n   1. A safe choice.\n   2. New.", [6, 2]),
     ],
 )  # fmt: skip
-def test_each_title_is_one_entry(titles: tuple[str, ...], text: str, right: list[int]) -> None:
+def test_each_title_is_one_entry(
+    titles: tuple[str, ...],
+    text: str,
+    right: list[int],
+) -> None:
     reading = reading_of(text.format("", *titles), titles)
     answer = reading.recommendation(4, text)
-    found = [0 if each.startswith(UNKNOWN_PREFIX) else int(each[1:]) for each in answer.items]
+    found = [
+        0 if each.startswith(UNKNOWN_PREFIX) else int(each[1:]) for each in answer.items
+    ]
     assert found == right, reading
 
 
 def test_numbers_in_sentences_that_may_be_titles_leave_an_answer_unread() -> None:
-    text = (
-        "First, 8088, popular with all. Second, 16180, widely praised. Third, 3071, a safe choice."
-    )
+    text = "First, 8088, popular with all. Second, 16180, widely praised. Third, 3071, a safe choice."
     assert reading_of(text, NUMBERS).recommendation(4, text).unread
 
 
 def test_a_list_that_lost_the_indent_of_its_first_line_keeps_its_entries() -> None:
     text = "1. Jane Eyre\n   2. Heat\n   3. Roses\n   4. Up (2009)"
-    assert reading_of(text, OLD).recommendation(4, text).items == ("i6", "i2", "i4", "i5")
+    assert reading_of(text, OLD).recommendation(4, text).items == (
+        "i6",
+        "i2",
+        "i4",
+        "i5",
+    )

@@ -8,13 +8,22 @@ from typing import Any
 
 from pytest_recsys_mt.llm.reading.spelling import normalise
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Rating, Request, Scale
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    Entry,
+    Item,
+    Rating,
+    Request,
+    Scale,
+)
 
 ANSWERS = Path(__file__).with_name("answers")
 
 CATALOGUE = {
     id: Item(id, title, year)
-    for id, (title, year) in json.loads((ANSWERS / "catalogue.json").read_text("utf-8")).items()
+    for id, (title, year) in json.loads(
+        (ANSWERS / "catalogue.json").read_text("utf-8"),
+    ).items()
 }
 INDEX = TitleIndex(CATALOGUE.values())
 
@@ -30,7 +39,10 @@ def items(*ids: str) -> tuple[Item, ...]:
     return tuple(CATALOGUE[id] for id in ids)
 
 
-def request(candidates: list[str] | None = CANDIDATES, history: list[str] = HISTORY) -> Request:
+def request(
+    candidates: list[str] | None = CANDIDATES,
+    history: list[str] = HISTORY,
+) -> Request:
     ratings = tuple(Rating(item, 4.0) for item in items(*history))
     offered = None if candidates is None else items(*candidates)
     return Request("509", ratings, Scale(), offered, k=5)
@@ -44,7 +56,9 @@ def collected() -> list[dict[str, Any]]:
             for case in json.loads(path.read_text("utf-8")):
                 text = case["text"]
                 text = text if isinstance(text, str) else "\n".join(text)
-                cases.append({**case, "text": text, "name": f"{path.stem}: {case['name']}"})
+                cases.append(
+                    {**case, "text": text, "name": f"{path.stem}: {case['name']}"},
+                )
     return cases
 
 
@@ -57,7 +71,9 @@ def shorthand(entry: Entry) -> str:
 
 
 def expected(case: dict[str, Any]) -> list[str]:
-    """`unknown Some Title` and `duplicate ?Some Title` with the item ids they stand for."""
+    """`unknown Some Title` and `duplicate ?Some Title`
+    with the item ids they stand for.
+    """
     found = []
     for entry in case["expect"]:
         kind, _, title = entry.partition(" ")

@@ -10,9 +10,13 @@ from pytest_recsys_mt.requests import Item, Scale
 
 
 def dataset_of(
-    histories: Mapping[str, Sequence[str]], items: Sequence[Item] = (), name: str = "made"
+    histories: Mapping[str, Sequence[str]],
+    items: Sequence[Item] = (),
+    name: str = "made",
 ) -> Dataset:
-    """Users with the ids of their items, oldest first; items without a catalogue are called by id."""
+    """Users with the ids of their items, oldest first; items
+    without a catalogue are called by id.
+    """
     known = {item.id: item for item in items}
     ids = {
         item: known.get(item, Item(item, f"Title {item}"))
@@ -20,7 +24,9 @@ def dataset_of(
         for item in own
     }
     rows = [
-        (user, item, 1.0, time) for user, own in histories.items() for time, item in enumerate(own)
+        (user, item, 1.0, time)
+        for user, own in histories.items()
+        for time, item in enumerate(own)
     ]
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
     return Dataset(name, {**ids, **known}, frame, Scale())
@@ -31,7 +37,9 @@ GROUPS, ITEMS, USERS = 4, 15, 20
 
 
 def four_tastes(seed: int = 0) -> Dataset:
-    """Users who have half of the items of their taste and one of another; items know everything."""
+    """Users who have half of the items of their taste and
+    one of another; items know everything.
+    """
     rng = np.random.default_rng(seed)
     items = [_item(taste, number) for taste in range(GROUPS) for number in range(ITEMS)]
     histories = {}
@@ -39,7 +47,9 @@ def four_tastes(seed: int = 0) -> Dataset:
         taste = user % GROUPS
         own = rng.choice(ITEMS, ITEMS // 2 + 1, replace=False) + taste * ITEMS
         other = rng.integers(ITEMS) + (taste + 1) % GROUPS * ITEMS
-        histories[f"u{user:02d}"] = [items[place].id for place in rng.permutation([*own, other])]
+        histories[f"u{user:02d}"] = [
+            items[place].id for place in rng.permutation([*own, other])
+        ]
     return dataset_of(histories, items)
 
 
@@ -51,7 +61,11 @@ def _item(taste: int, number: int) -> Item:
         "cast": tuple(f"Actor {(2 * number + step) % 24}" for step in range(6)),
         "brand": ("ACME", "Acme", "Bolt", "Cask", "Dune", "Echo")[number % 6],
         "colour": f"Colour {number % 5}",
-        "categories": (f"Root {taste}", f"Branch {taste}{number % 3}", f"Leaf {taste}{number}"),
+        "categories": (
+            f"Root {taste}",
+            f"Branch {taste}{number % 3}",
+            f"Leaf {taste}{number}",
+        ),
         "logline": f"The story of {name}.",
         "image_description": {"summary": f"A poster of {name}"},
         "image": f"{name}.png",

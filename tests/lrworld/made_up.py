@@ -1,4 +1,6 @@
-"""Small made-up worlds in the official formats, with everything that the 31 measures need."""
+"""Small made-up worlds in the official formats, with
+everything that the 31 measures need.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from typing import Any
 USERS, ITEMS, TASTES = 60, 48, 4
 GENRES = ("Drama", "Comedy", "Crime", "Horror", "Western", "Musical")
 PEOPLE = tuple(
-    f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di") for last in ("Lee", "Ray", "Fox")
+    f"{first} {last}"
+    for first in ("Ann", "Bo", "Cy", "Di")
+    for last in ("Lee", "Ray", "Fox")
 )
 COLOURS = ("Black", "White", "Red", "Blue", "Green", "Grey")
 BRANDS = ("Acme", "Bolt", "Corus", "Delta", "Echo", "Fern")
@@ -19,7 +23,9 @@ ROOTS = ("Home", "Garden", "Toys", "Books", "Sports")
 
 
 def interactions(seed: int = 0) -> list[tuple[int, int, int, int]]:
-    """User, item, rating and time; users of one taste like the same quarter of the items."""
+    """User, item, rating and time; users of one taste
+    like the same quarter of the items.
+    """
     rng = Random(seed)
     rows = []
     for user in range(1, USERS + 1):
@@ -28,7 +34,12 @@ def interactions(seed: int = 0) -> list[tuple[int, int, int, int]]:
         liked = rng.sample(own, 8) + rng.sample(other, 3)
         rng.shuffle(liked)
         rows += [
-            (user, item, rng.randint(1, 5), 1_000_000_000 + 86_400 * (20 * user + place))
+            (
+                user,
+                item,
+                rng.randint(1, 5),
+                1_000_000_000 + 86_400 * (20 * user + place),
+            )
             for place, item in enumerate(liked)
         ]
     return rows
@@ -52,7 +63,7 @@ def _listing() -> str:
         f = facts(item)
         lines.append(
             f's{item},Movie,{f["title"]},{f["director"]},"{f["cast"]}",,,{f["year"]},,,{f["genre"]},'
-            f"{f['logline']}"
+            f"{f['logline']}",
         )
     return "\n".join(lines) + "\n"
 
@@ -65,14 +76,21 @@ def _pictures(folder: Path, keys: list[str]) -> None:
     for number, key in enumerate(keys):
         shade = (5 * number, 255 - 5 * number, 128)
         Image.new("RGB", (8, 8), shade).save(folder / "posters" / f"{key}.png")
-        lines.append(json.dumps({"item": key, "description": f"A square of the shade {shade}."}))
+        lines.append(
+            json.dumps({"item": key, "description": f"A square of the shade {shade}."}),
+        )
     (folder / "image_descriptions.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def movielens(folder: Path) -> Path:
     folder.mkdir()
-    ratings = [f"{user},{item},{rating}.0,{when}" for user, item, rating, when in interactions()]
-    (folder / "ratings.csv").write_text("\n".join(["userId,movieId,rating,timestamp", *ratings]))
+    ratings = [
+        f"{user},{item},{rating}.0,{when}"
+        for user, item, rating, when in interactions()
+    ]
+    (folder / "ratings.csv").write_text(
+        "\n".join(["userId,movieId,rating,timestamp", *ratings]),
+    )
     movies = ["movieId,title,genres"]
     for item in range(1, ITEMS + 1):
         f = facts(item)
@@ -86,7 +104,8 @@ def movielens(folder: Path) -> Path:
 def netflix(folder: Path) -> Path:
     folder.mkdir()
     titles = [
-        f"{item},{facts(item)['year']},{facts(item)['title']}" for item in range(1, ITEMS + 1)
+        f"{item},{facts(item)['year']},{facts(item)['title']}"
+        for item in range(1, ITEMS + 1)
     ]
     (folder / "movie_titles.csv").write_text("\n".join(titles) + "\n")
     lines: dict[int, list[str]] = {}
@@ -96,8 +115,9 @@ def netflix(folder: Path) -> Path:
         lines.setdefault(item, []).append(f"{user},{rating},{day}")
     (folder / "combined_data_1.txt").write_text(
         "".join(
-            f"{item}:\n" + "".join(f"{line}\n" for line in lines[item]) for item in sorted(lines)
-        )
+            f"{item}:\n" + "".join(f"{line}\n" for line in lines[item])
+            for item in sorted(lines)
+        ),
     )
     (folder / "netflix_titles.csv").write_text(_listing())
     _pictures(folder, [str(item) for item in range(1, ITEMS + 1)])
@@ -120,7 +140,7 @@ def amazon(folder: Path, year: int = 2018) -> Path:
                 "overall": float(rating),
                 "unixReviewTime": when,
                 "style": {"Color:": f" {COLOURS[item % 6]}"},
-            }
+            },
         )
         for user, item, rating, when in interactions()
     ]
@@ -135,9 +155,11 @@ def amazon(folder: Path, year: int = 2018) -> Path:
         record |= {"category": path} if year == 2018 else {"categories": [path]}
         products.append(json.dumps(record) if year == 2018 else repr(record))
     name = "All_Made_Up" if year == 2018 else "reviews_Made_Up"
-    (folder / f"{name}_5.json.gz").write_bytes(gzip.compress("\n".join(reviews).encode()))
+    (folder / f"{name}_5.json.gz").write_bytes(
+        gzip.compress("\n".join(reviews).encode()),
+    )
     (folder / f"meta_{name.removeprefix('reviews_')}.json.gz").write_bytes(
-        gzip.compress("\n".join(products).encode())
+        gzip.compress("\n".join(products).encode()),
     )
     _pictures(folder, [f"B{item:04d}" for item in range(1, ITEMS + 1)])
     return folder
@@ -154,13 +176,19 @@ def lastfm(folder: Path) -> Path:
     (folder / "artists.dat").write_text("\n".join(artists) + "\n")
     (folder / "user_artists.dat").write_text("\n".join(plays) + "\n")
     (folder / "user_taggedartists-timestamps.dat").write_text(
-        "\n".join(["userID\tartistID\ttagID\ttimestamp", *tagged]) + "\n"
+        "\n".join(["userID\tartistID\ttagID\ttimestamp", *tagged]) + "\n",
     )
     tags = ["rock", "pop", "metal", "jazz", "folk", "soul"]
     (folder / "tags.dat").write_text(
-        "\n".join(["tagID\ttagValue", *(f"{n}\t{tag}" for n, tag in enumerate(tags))]) + "\n"
+        "\n".join(["tagID\ttagValue", *(f"{n}\t{tag}" for n, tag in enumerate(tags))])
+        + "\n",
     )
     return folder
 
 
-WORLDS = {"movielens": movielens, "netflix": netflix, "amazon": amazon, "lastfm": lastfm}
+WORLDS = {
+    "movielens": movielens,
+    "netflix": netflix,
+    "amazon": amazon,
+    "lastfm": lastfm,
+}

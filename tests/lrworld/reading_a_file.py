@@ -1,4 +1,6 @@
-"""A text model that knows the right answers of a file of questions, as a run of the suite names it."""
+"""A text model that knows the right answers of a file of
+questions, as a run of the suite names it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
 
 
 class Knowing:
-    """Has read the file that the variable LRWORLD_FILE names; of what is not in it, it knows nothing."""
+    """Has read the file that the variable LRWORLD_FILE names;
+    of what is not in it, it knows nothing.
+    """
 
     deterministic = True
     reads_images = True
@@ -23,4 +27,7 @@ class Knowing:
             self._answers[prompt(question).messages[0].content] = mark
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [Completion(self._answers.get(prompt.messages[0].content, "")) for prompt in prompts]
+        return [
+            Completion(self._answers.get(prompt.messages[0].content, ""))
+            for prompt in prompts
+        ]

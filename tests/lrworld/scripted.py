@@ -27,7 +27,12 @@ class Knowing:
         self._answers = {}
         for measure in (*MEASURES, *LASTFM):
             try:
-                made = questions_for(measure, dataset, int(os.environ["LRWORLD_COUNT"]), 0)
+                made = questions_for(
+                    measure,
+                    dataset,
+                    int(os.environ["LRWORLD_COUNT"]),
+                    0,
+                )
             except NotApplicable:
                 continue
             for question in made:
@@ -36,7 +41,9 @@ class Knowing:
                 self._answers[prompt(question).messages[0].content] = right
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [Completion(self._answers[prompt.messages[0].content]) for prompt in prompts]
+        return [
+            Completion(self._answers[prompt.messages[0].content]) for prompt in prompts
+        ]
 
 
 class Polyglot(Knowing):
@@ -71,6 +78,6 @@ class Forgetful(Knowing):
         return [
             answer if number % 2 else Completion(prompt.choices[0])
             for number, (answer, prompt) in enumerate(
-                zip(super().complete(prompts), prompts, strict=True)
+                zip(super().complete(prompts), prompts, strict=True),
             )
         ]

@@ -1,4 +1,6 @@
-"""Every form of an answer that was collected is read, for every option, and no other one is."""
+"""Every form of an answer that was collected is read,
+for every option, and no other one is.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from pytest_recsys_mt.suites.lrworld.chosen import read
 from pytest_recsys_mt.suites.lrworld.question_texts import labels
 
 FORMS: dict[str, list[str]] = tomllib.loads(
-    (Path(__file__).parent / "answer_forms.toml").read_text(encoding="utf-8")
+    (Path(__file__).parent / "answer_forms.toml").read_text(encoding="utf-8"),
 )
 UNREAD = ("unread", "unread_letters", "unread_numbers")
 READ = {kind: forms for kind, forms in FORMS.items() if kind not in UNREAD}
@@ -34,7 +36,12 @@ FILMS = (
 )
 KNOWN = {
     "genre": ("Drama, Mystery", "Drama", "Action, Crime, Thriller", "Comedy"),
-    "director": ("James Cameron", "Brad Bird, Jan Pinkava", "Gus Van Sant", "Mel Gibson"),
+    "director": (
+        "James Cameron",
+        "Brad Bird, Jan Pinkava",
+        "Gus Van Sant",
+        "Mel Gibson",
+    ),
     "logline": (
         "An angel shows a despairing banker what his town would be without him.",
         "A ship sinks, and nobody is saved.",
@@ -46,12 +53,30 @@ KNOWN = {
 
 def numbered() -> Question:
     shown = {"history": ("X",)}
-    return Question("u-1", "user_to_items", "personalization", "", "movie", shown, FILMS, 0)
+    return Question(
+        "u-1",
+        "user_to_items",
+        "personalization",
+        "",
+        "movie",
+        shown,
+        FILMS,
+        0,
+    )
 
 
 def lettered(measure: str) -> Question:
     shown = {"history": ("X",)}
-    return Question("k-1", measure, "knowledgeability", "", "movie", shown, KNOWN[measure], 0)
+    return Question(
+        "k-1",
+        measure,
+        "knowledgeability",
+        "",
+        "movie",
+        shown,
+        KNOWN[measure],
+        0,
+    )
 
 
 QUESTIONS = [numbered(), *map(lettered, KNOWN)]
@@ -85,12 +110,20 @@ def test_many_forms_in_many_languages_were_collected() -> None:
 def chosen(kind: str, number: int | None) -> list[Question]:
     if kind == "film":
         return QUESTIONS[:1]
-    return QUESTIONS if number is None else [QUESTIONS[0], QUESTIONS[1 + number % len(KNOWN)]]
+    return (
+        QUESTIONS
+        if number is None
+        else [QUESTIONS[0], QUESTIONS[1 + number % len(KNOWN)]]
+    )
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_a_form_is_read_for_every_option(kind: str, request: pytest.FixtureRequest) -> None:
-    # Each form is tried on the numbers, and on the letters of one measure by turns; with --slow, of all.
+def test_a_form_is_read_for_every_option(
+    kind: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    # Each form is tried on the numbers, and on the letters of one measure by turns;
+    # with --slow, of all.
     every = request.config.getoption("--slow")
     wrong = [
         (text, think, question.options)
@@ -148,7 +181,8 @@ def test_a_film_whose_title_holds_another_is_not_chosen(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["{", "answer: ", "<answer>", "A ", "\\boxed{", "(", "Drama, ", "<think>", "$"]
+    "part",
+    ["{", "answer: ", "<answer>", "A ", "\\boxed{", "(", "Drama, ", "<think>", "$"],
 )
 def test_a_long_answer_is_read_in_time_that_grows_with_its_length(part: str) -> None:
     begun = time.perf_counter()
@@ -157,8 +191,12 @@ def test_a_long_answer_is_read_in_time_that_grows_with_its_length(part: str) -> 
 
 
 def test_what_an_answer_takes_back_doubts_or_only_names_is_not_read() -> None:
-    """Each case: the question, whether it asks to reason first, the right option, and the answer."""
-    found = json.loads(Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"))
+    """Each case: the question, whether it asks to reason
+    first, the right option, and the answer.
+    """
+    found = json.loads(
+        Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"),
+    )
     asked = {
         "nu": replace(QUESTIONS[0], options=tuple(found["options"]["nu"])),
         "le": replace(

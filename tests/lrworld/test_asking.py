@@ -22,7 +22,9 @@ class Scripted:
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
         self.prompts += prompts
         return [
-            Completion(None, error="away") if text is None else Completion(text, Usage(100, 2))
+            Completion(None, error="away")
+            if text is None
+            else Completion(text, Usage(100, 2))
             for text, _ in zip(self._answers, prompts, strict=True)
         ]
 
@@ -61,8 +63,15 @@ def test_answers_are_read_counted_and_kept_apart_from_failed_calls() -> None:
 
 
 def test_seconds_are_those_of_the_answers_and_unknown_if_one_is() -> None:
-    told = (Completion("A", seconds=1.5), Completion("B", seconds=0.25), Completion(None))
-    replies = dataclasses.replace(ask(Scripted("A", "B", None), questions(3)), completions=told)
+    told = (
+        Completion("A", seconds=1.5),
+        Completion("B", seconds=0.25),
+        Completion(None),
+    )
+    replies = dataclasses.replace(
+        ask(Scripted("A", "B", None), questions(3)),
+        completions=told,
+    )
     assert replies.figures["seconds"] == 1.75
     assert [answer["seconds"] for answer in replies.answers] == [1.5, 0.25]
     assert replies.figures["prompt_tokens"] is None  # these have no usage
@@ -108,5 +117,9 @@ def llara_of(answers: Sequence[str]) -> dict[str, float | None]:
 
 def test_llaras_figures_stand_beside_ours() -> None:
     found = llara_of(["Genre 0A", "genre 1a or genre 1b", "none", "genre 3a"])
-    assert found == {"valid_ratio": 0.5, "hit@1_of_valid": 0.5, "valid_ratio_x_hit@1": 0.25}
+    assert found == {
+        "valid_ratio": 0.5,
+        "hit@1_of_valid": 0.5,
+        "valid_ratio_x_hit@1": 0.25,
+    }
     assert llara_of(["none"])["hit@1_of_valid"] is None

@@ -1,4 +1,6 @@
-"""A file of questions is asked as it is: by the command line, by a run, and by two people alike."""
+"""A file of questions is asked as it is: by the command
+line, by a run, and by two people alike.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ SUITE = ("--pyargs", "pytest_recsys_mt.suites.lrworld", "-p", "no:cacheprovider"
 
 
 def measure(dataset: str, name: str) -> Measure:
-    return next(m for m in (*MEASURES, *LASTFM) if (m.dataset, m.name) == (dataset, name))
+    return next(
+        m for m in (*MEASURES, *LASTFM) if (m.dataset, m.name) == (dataset, name)
+    )
 
 
 def written(path: Path, *more: str, kinds: tuple[str, ...] = KINDS) -> Path:
@@ -40,28 +44,46 @@ def written(path: Path, *more: str, kinds: tuple[str, ...] = KINDS) -> Path:
 
 
 def test_the_command_writes_what_a_run_would_make(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = written(tmp_path / "q.jsonl", "--seed", "3", "--setting", "support=0.05")
     told = capsys.readouterr().out
     made = generate(
-        load_mini(), KINDS, count=30, seed=3, domain="movie", settings=Settings(support=0.05)
+        load_mini(),
+        KINDS,
+        count=30,
+        seed=3,
+        domain="movie",
+        settings=Settings(support=0.05),
     )
     assert load(path) == made.questions
     assert "120 questions in" in told
     assert f"SHA-256 {header(path)['digest']}" in told
     assert header(path)["settings"]["data"] == load_mini().digest
-    again = written(tmp_path / "again.jsonl", "--seed", "3", "--setting", "support=0.05")
+    again = written(
+        tmp_path / "again.jsonl",
+        "--seed",
+        "3",
+        "--setting",
+        "support=0.05",
+    )
     assert again.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--kind", "next_item"], r"no test asks such questions about mini; choose from rules, .*"),
+        (
+            ["--kind", "next_item"],
+            r"no test asks such questions about mini; choose from rules, .*",
+        ),
         (["--kind", "brands"], r"--kind='brands': no test asks .* about mini"),
         (["--kind", "genres"], r"did you mean 'genre'\?"),
-        (["--setting", "suport=1"], r"unknown parameter 'suport'; valid ones.*mean 'support'"),
+        (
+            ["--setting", "suport=1"],
+            r"unknown parameter 'suport'; valid ones.*mean 'support'",
+        ),
         (["--setting", "support"], r"'questions\?support' are not key=value pairs"),
         (
             ["--setting", "support=0.1", "--setting", "support=0.2"],
@@ -78,7 +100,10 @@ def test_the_command_writes_what_a_run_would_make(
     ],
 )
 def test_what_cannot_be_written_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: str,
 ) -> None:
     path = tmp_path / "q.jsonl"
     assert cli.main(["questions", str(path), *arguments]) == 2
@@ -89,7 +114,8 @@ def test_what_cannot_be_written_is_told(
 
 
 def test_what_is_no_file_of_questions_is_not_replaced(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "sales.csv"
     path.write_text("user,item\n", encoding="utf-8")
@@ -101,7 +127,8 @@ def test_what_is_no_file_of_questions_is_not_replaced(
 
 
 def test_a_run_asks_the_file_and_names_its_data_and_digest(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = written(pytester.path / "q.jsonl", "--seed", "5")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
@@ -126,12 +153,18 @@ def test_a_run_asks_the_file_and_names_its_data_and_digest(
         assert asked["questions"] == dict.fromkeys(KINDS, 30)
         rows.append(
             {
-                (row["nodeid"], row["oracle"]): (row["status"], row.get("value"), row["users"])
+                (row["nodeid"], row["oracle"]): (
+                    row["status"],
+                    row.get("value"),
+                    row["users"],
+                )
                 for row in record["results"]
-            }
+            },
         )
     assert rows[0] == rows[1]
-    chance = {key: found for key, found in rows[0].items() if key[1] == "better_than_chance"}
+    chance = {
+        key: found for key, found in rows[0].items() if key[1] == "better_than_chance"
+    }
     assert {found[2] for found in chance.values() if found[0] == "holds"} == {30}
     assert sum(found[1] == 1.0 for found in chance.values()) == 4
     reasons = " ".join(row["reason"] for row in record["results"])
@@ -148,7 +181,10 @@ def test_a_run_asks_the_file_and_names_its_data_and_digest(
             ["--recsys-questions=q.jsonl", "-orecsys_question_setting=support=0.2"],
             "*says how questions are made*leave one of them out*",
         ),
-        (["-orecsys_question_setting=suport=0.2"], "*'suport'*did you mean 'support'?*"),
+        (
+            ["-orecsys_question_setting=suport=0.2"],
+            "*'suport'*did you mean 'support'?*",
+        ),
         (
             ["-orecsys_question_setting=support=0.2 support=0.3"],
             "*gives the parameter 'support' twice*",
@@ -156,21 +192,33 @@ def test_a_run_asks_the_file_and_names_its_data_and_digest(
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(
-    pytester: pytest.Pytester, arguments: list[str], told: str
+    pytester: pytest.Pytester,
+    arguments: list[str],
+    told: str,
 ) -> None:
     path = written(pytester.path / "q.jsonl", kinds=("genre",))
     text = path.read_text(encoding="utf-8")
-    (pytester.path / "changed.jsonl").write_text(text.replace('"answer":1', '"answer":2', 1))
-    (pytester.path / "later.jsonl").write_text(text.replace("questions/1", "questions/9", 1))
+    (pytester.path / "changed.jsonl").write_text(
+        text.replace('"answer":1', '"answer":2', 1),
+    )
+    (pytester.path / "later.jsonl").write_text(
+        text.replace("questions/1", "questions/9", 1),
+    )
     done = pytester.runpytest_inprocess(*SUITE, "--recsys-model=itemknn", *arguments)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([told])
 
 
 def test_settings_of_a_run_are_recorded_and_reach_the_questions(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = written(pytester.path / "q.jsonl", "--setting", "history=2", kinds=("genre",))
+    path = written(
+        pytester.path / "q.jsonl",
+        "--setting",
+        "history=2",
+        kinds=("genre",),
+    )
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_FILE", str(path))
     pytester.runpytest_inprocess(
@@ -180,8 +228,12 @@ def test_settings_of_a_run_are_recorded_and_reach_the_questions(
         "--recsys-json=record.json",
     )
     record = record_of(pytester.path / "record.json")
-    assert record["settings"]["question_setting"] == ["history=2"], "what differs from the defaults"
-    values = {r["value"] for r in record["results"] if r["oracle"] == "better_than_chance"}
+    assert record["settings"]["question_setting"] == ["history=2"], (
+        "what differs from the defaults"
+    )
+    values = {
+        r["value"] for r in record["results"] if r["oracle"] == "better_than_chance"
+    }
     assert values == {1.0}
 
 
@@ -218,10 +270,16 @@ def test_questions_about_a_table_of_ones_own_are_asked_once(tmp_path: Path) -> N
 def test_a_file_that_no_test_asks_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "never.jsonl"
     generate(load_mini(), ["next_item"], count=5).save(path)
-    with pytest.raises(DataError, match=r"the kind 'next_item', which no test asks about data in"):
+    with pytest.raises(
+        DataError,
+        match=r"the kind 'next_item', which no test asks about data in",
+    ):
         QuestionFile.read(path)
     save((), path)
-    with pytest.raises(DataError, match="has no question; make one with recsys-mt questions"):
+    with pytest.raises(
+        DataError,
+        match="has no question; make one with recsys-mt questions",
+    ):
         QuestionFile.read(path)
 
 

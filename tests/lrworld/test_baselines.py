@@ -72,10 +72,15 @@ def test_each_way_chooses_by_its_own_score() -> None:
         "alphabetical": 0.0,
         "words": 0.25,
     }
-    shown = dataclasses.replace(one, shown={"target": ("The War, 1990",), "history": "a drama"})
-    assert credits_of("words", [shown]) == {one.id: 0.0}, "the first option has two of its words"
+    shown = dataclasses.replace(
+        one,
+        shown={"target": ("The War, 1990",), "history": "a drama"},
+    )
+    assert credits_of("words", [shown]) == {one.id: 0.0}, (
+        "the first option has two of its words"
+    )
     assert credits_of("alphabetical", [question(("b", "A", "c", "d"), 1)]) == {
-        "q('b', 'A', 'c', 'd')1": 1.0
+        "q('b', 'A', 'c', 'd')1": 1.0,
     }
 
 
@@ -102,14 +107,18 @@ def test_popularity_of_a_fact_is_that_of_all_that_have_it(generated: Generated) 
     users = users_of(dataset)
     for each in (q for q in generated.questions if q.measure == "colour"):
         for place, option in enumerate(each.options):
-            having = [i for i in dataset.items.values() if i.attributes["colour"] == option]
+            having = [
+                i for i in dataset.items.values() if i.attributes["colour"] == option
+            ]
             total = sum(len(users[item.id]) for item in having)
             found = each.evidence["popularities"][place]
             # The asked user has some of them; the right one at least.
             assert total - 9 <= found <= total - (place == each.answer)
 
 
-def test_nearness_is_the_mean_cosine_without_the_asked_user(generated: Generated) -> None:
+def test_nearness_is_the_mean_cosine_without_the_asked_user(
+    generated: Generated,
+) -> None:
     dataset = four_tastes()
     users = users_of(dataset)
     by_label = {item.label: item.id for item in dataset.items.values()}
@@ -125,7 +134,10 @@ def test_nearness_is_the_mean_cosine_without_the_asked_user(generated: Generated
         for option in each.options:
             cosines = []
             for item in shown:
-                one, other = users[item] - {asker[0]}, users[by_label[option]] - {asker[0]}
+                one, other = (
+                    users[item] - {asker[0]},
+                    users[by_label[option]] - {asker[0]},
+                )
                 cosines.append(len(one & other) / math.sqrt(len(one) * len(other)))
             expected.append(sum(cosines) / len(cosines))
         if len(asker) == 1:
@@ -146,17 +158,27 @@ def test_popularity_of_users_is_how_much_they_have(generated: Generated) -> None
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(each, marks=() if each in (CHOSEN[0], "cast") else pytest.mark.slow)
+        pytest.param(
+            each,
+            marks=() if each in (CHOSEN[0], "cast") else pytest.mark.slow,
+        )
         for each in [*CHOSEN, "cast", "director", "genre", "logline"]
     ],
 )
 def test_popularity_tells_nothing_where_options_are_matched_in_it(
-    kind: str, tmp_path: Path
+    kind: str,
+    tmp_path: Path,
 ) -> None:
     need("torch")
     settings = Settings(wrong="popular", steps=50)
     plain = generate(load_mini(), [kind], count=400, folder=tmp_path).questions
-    matched = generate(load_mini(), [kind], count=400, settings=settings, folder=tmp_path).questions
+    matched = generate(
+        load_mini(),
+        [kind],
+        count=400,
+        settings=settings,
+        folder=tmp_path,
+    ).questions
     assert len(matched) > 200
     chance = 1 / KINDS[kind].options
     spread = math.sqrt(chance * (1 - chance) / len(matched))

@@ -1,4 +1,6 @@
-"""The benchmark's data have the shape that it names, and its rules are compared in full."""
+"""The benchmark's data have the shape that it names,
+and its rules are compared in full.
+"""
 
 import sys
 
@@ -13,11 +15,14 @@ def test_simulated_data_have_their_shape() -> None:
     assert len(dataset.items) == 40
     assert dataset.interactions["user"].nunique() <= 60
     popularity = sorted(dataset.popularity.values())
-    assert popularity[-1] > 2 * popularity[0], "some items are far more popular than others"
+    assert popularity[-1] > 2 * popularity[0], (
+        "some items are far more popular than others"
+    )
 
 
 def test_rules_are_compared_with_other_miners(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(lrworld.SHAPES, "1m", (60, 40, 700))
     lrworld.compare("1m", sys.executable, limit=60)

@@ -17,7 +17,10 @@ def questions(count: int, options: int = 4) -> list[Question]:
             "knowledgeability",
             "<entity, attribute>",
             "movie",
-            {"history": tuple(f"film {number + place}" for place in range(5)), "more": 1},
+            {
+                "history": tuple(f"film {number + place}" for place in range(5)),
+                "more": 1,
+            },
             tuple(f"option {place}" for place in range(options)),
             number % options,
         )
@@ -34,7 +37,11 @@ def test_one_item_of_the_history_is_replaced_by_another_ones() -> None:
         (place,) = [p for p in range(5) if before[p] != after[p]]
         places[place] += 1
         assert after[place] in known - set(before)
-        assert (one.id, one.options, one.answer) == (other.id, other.options, other.answer)
+        assert (one.id, one.options, one.answer) == (
+            other.id,
+            other.options,
+            other.answer,
+        )
         assert other.shown["more"] == 1
     assert min(places.values()) > 20
     assert noisy(source, 7) == noisy(source, 7) != noisy(source, 8)
@@ -43,7 +50,14 @@ def test_one_item_of_the_history_is_replaced_by_another_ones() -> None:
 
 def test_questions_without_a_history_have_no_noise() -> None:
     rule = Question(
-        "rules-1", "rules", "association", "", "movie", {"target": ("A",)}, ("B", "C"), 0
+        "rules-1",
+        "rules",
+        "association",
+        "",
+        "movie",
+        {"target": ("A",)},
+        ("B", "C"),
+        0,
     )
     with pytest.raises(NotApplicable, match="show a history"):
         noisy([rule], 0)
@@ -54,7 +68,9 @@ def test_questions_without_a_history_have_no_noise() -> None:
 def test_options_are_put_in_a_uniform_order() -> None:
     source = questions(400, 10)
     other = shuffled(source, 1)
-    assert {question.right for question in other} <= {f"option {place}" for place in range(10)}
+    assert {question.right for question in other} <= {
+        f"option {place}" for place in range(10)
+    }
     assert all(one.right == two.right for one, two in zip(source, other, strict=True))
     places = Counter(question.answer for question in other)
     assert set(places) == set(range(10))

@@ -14,7 +14,13 @@ import torch
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.suites.lrworld import neural
 from pytest_recsys_mt.suites.lrworld.histories import Histories
-from pytest_recsys_mt.suites.lrworld.neural import Embeddings, Factors, cosines, learn, prototypes
+from pytest_recsys_mt.suites.lrworld.neural import (
+    Embeddings,
+    Factors,
+    cosines,
+    learn,
+    prototypes,
+)
 from tests.lrworld.made import GROUPS, ITEMS, USERS, four_tastes
 
 FACTORS = Factors(dim=16, steps=100)
@@ -35,13 +41,18 @@ def test_users_lie_near_the_items_of_their_taste(learned: Embeddings) -> None:
     assert np.linalg.norm(learned.users, axis=1) == pytest.approx(1)
     assert np.linalg.norm(learned.items, axis=1) == pytest.approx(1)
     found = cosines(learned.users, learned.items)
-    own = np.arange(GROUPS * USERS)[:, None] % GROUPS == np.arange(GROUPS * ITEMS) // ITEMS
+    own = (
+        np.arange(GROUPS * USERS)[:, None] % GROUPS
+        == np.arange(GROUPS * ITEMS) // ITEMS
+    )
     assert found[own].mean() > 0.5
     assert found[~own].mean() < 0.2
 
 
 def test_weights_are_kept_and_trained_once(
-    learned: Embeddings, folder: Path, monkeypatch: pytest.MonkeyPatch
+    learned: Embeddings,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     histories = Histories.of(four_tastes(), 5)
     monkeypatch.delattr(neural, "train")
@@ -84,7 +95,9 @@ def test_prototypes_are_the_nearest_of_each_cluster_in_turn() -> None:
     rng = np.random.default_rng(0)
     centres = np.array([[10.0, 0.0], [-10.0, 0.0], [0.0, 10.0]])
     offsets = np.concatenate([np.zeros((1, 2)), rng.normal(0, 1, (6, 2))])
-    offsets[1:] -= offsets[1:].mean(0)  # so that the first of each cluster is its centroid
+    offsets[1:] -= offsets[1:].mean(
+        0,
+    )  # so that the first of each cluster is its centroid
     points = (centres[:, None] + offsets).reshape(-1, 2)
     allowed = np.arange(1, 22)[rng.permutation(21)] - 1
     found = prototypes(points, np.sort(allowed), 3, 100, np.random.default_rng(1))
@@ -96,11 +109,15 @@ def test_prototypes_are_the_nearest_of_each_cluster_in_turn() -> None:
         own = [row for row in found.tolist() if row // 7 == cluster]
         distances = np.linalg.norm(points[own] - centres[cluster], axis=1)
         assert np.all(np.diff(distances) >= 0)
-    assert prototypes(points, np.arange(7, 21), 3, 4, np.random.default_rng(1)).min() >= 7
+    assert (
+        prototypes(points, np.arange(7, 21), 3, 4, np.random.default_rng(1)).min() >= 7
+    )
 
 
 def test_fewer_points_than_clusters_are_all_prototypes() -> None:
     points = np.eye(3)
-    assert sorted(prototypes(points, np.arange(3), 10, 10, np.random.default_rng(0))) == [0, 1, 2]
+    assert sorted(
+        prototypes(points, np.arange(3), 10, 10, np.random.default_rng(0)),
+    ) == [0, 1, 2]
     same = np.ones((5, 2))
     assert len(prototypes(same, np.arange(5), 3, 10, np.random.default_rng(0))) == 5

@@ -114,7 +114,10 @@ def test_the_last_ending_counts() -> None:
         ('Of the crime films, the most similar to "Blade Runner" was 3', None),
     ],
 )  # fmt: skip
-def test_the_item_to_compare_with_is_no_part_of_the_answer(text: str, choice: int | None) -> None:
+def test_the_item_to_compare_with_is_no_part_of_the_answer(
+    text: str,
+    choice: int | None,
+) -> None:
     shown = {"target": "Blade Runner (1982), Sci-Fi Thriller"}
     asked = replace(NUMBERS, measure="similar_items", shown=shown)
     assert read(text, asked) == choice
@@ -122,7 +125,8 @@ def test_the_item_to_compare_with_is_no_part_of_the_answer(text: str, choice: in
 
 
 @pytest.mark.parametrize(
-    "part", ["the strongest match ", "most similar to ", "it must be ", "1 wins ", ", if "]
+    "part",
+    ["the strongest match ", "most similar to ", "it must be ", "1 wins ", ", if "],
 )
 @pytest.mark.timeout(5)
 def test_a_long_reasoning_is_read_in_time(part: str) -> None:

@@ -35,7 +35,11 @@ QUICK = Settings(support=0.1, steps=50, clusters=3)
 KNOWN = [name for name, kind in KINDS.items() if kind.needs]
 
 
-def made(measures: Collection[str] | None = None, seed: int = 0, **options: Any) -> Generated:
+def made(
+    measures: Collection[str] | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Generated:
     options = {"count": 12, "settings": QUICK, **options}
     return generate(four_tastes(), measures, seed=seed, **options)
 
@@ -51,27 +55,35 @@ def items_by_text() -> dict[str, Item]:
 
 
 def of(generated: Generated, measure: str) -> list[Question]:
-    found = [question for question in generated.questions if question.measure == measure]
+    found = [
+        question for question in generated.questions if question.measure == measure
+    ]
     assert found
     return found
 
 
 def wrong(question: Question) -> list[str]:
-    return [text for place, text in enumerate(question.options) if place != question.answer]
+    return [
+        text for place, text in enumerate(question.options) if place != question.answer
+    ]
 
 
-def test_every_kind_is_made_where_the_data_have_everything(everything: Generated) -> None:
+def test_every_kind_is_made_where_the_data_have_everything(
+    everything: Generated,
+) -> None:
     need("torch")
     assert everything.skipped == {}
-    assert Counter(question.measure for question in everything.questions) == dict.fromkeys(
-        KINDS, 12
-    )
+    assert Counter(
+        question.measure for question in everything.questions
+    ) == dict.fromkeys(KINDS, 12)
     for question in everything.questions:
         kind = KINDS[question.measure]
         assert len(question.options) == kind.options
         assert (question.scale, question.factor) == (kind.scale, kind.factor)
         assert question.domain == "product"
-    assert len({question.id for question in everything.questions}) == len(everything.questions)
+    assert len({question.id for question in everything.questions}) == len(
+        everything.questions,
+    )
 
 
 def test_no_wrong_option_goes_with_the_antecedent(everything: Generated) -> None:
@@ -79,7 +91,11 @@ def test_no_wrong_option_goes_with_the_antecedent(everything: Generated) -> None
     mined = mine(histories, QUICK.support, QUICK.confidence)
     pairs = {
         (histories.item_text(a), histories.item_text(b))
-        for a, b in zip(mined.antecedent.tolist(), mined.consequent.tolist(), strict=True)
+        for a, b in zip(
+            mined.antecedent.tolist(),
+            mined.consequent.tolist(),
+            strict=True,
+        )
     }
     for question in of(everything, "rules"):
         (target,) = question.shown["target"]
@@ -92,7 +108,9 @@ def test_no_wrong_option_goes_with_the_antecedent(everything: Generated) -> None
         expected = len(owners[0] & owners[1]) * 80 / (len(owners[0]) * len(owners[1]))
         assert question.evidence["lift"] == pytest.approx(expected)
     antecedents = [question.shown["target"] for question in of(everything, "rules")]
-    assert len(set(antecedents)) == 12, "one rule of each antecedent before a second one"
+    assert len(set(antecedents)) == 12, (
+        "one rule of each antecedent before a second one"
+    )
 
 
 def test_a_rule_may_start_from_several_items() -> None:
@@ -119,7 +137,12 @@ def test_a_rule_may_start_from_several_items() -> None:
 
 def test_only_items_that_have_what_is_named_are_asked_about() -> None:
     settings = Settings(having="logline,cast", least=2)
-    questions = generate(load_mini(), ["similar_items"], count=20, settings=settings).questions
+    questions = generate(
+        load_mini(),
+        ["similar_items"],
+        count=20,
+        settings=settings,
+    ).questions
     allowed = {
         text_of(item)
         for item in load_mini().items.values()
@@ -145,7 +168,9 @@ def test_the_most_similar_item_is_right_and_no_wrong_one_is_as_similar(
     users = users_of(four_tastes())
 
     def cosine(one: str, other: str) -> float:
-        return len(users[one] & users[other]) / math.sqrt(len(users[one]) * len(users[other]))
+        return len(users[one] & users[other]) / math.sqrt(
+            len(users[one]) * len(users[other]),
+        )
 
     for question in of(everything, "similar_items"):
         target = question.shown["target"]
@@ -178,11 +203,14 @@ def test_the_most_similar_user_is_right_and_no_wrong_one_is_as_similar(
         assert max(cosine(target, text) for text in wrong(question)) < best - 1e-9
 
 
-def test_a_matched_user_is_not_betrayed_by_the_item_itself(everything: Generated) -> None:
+def test_a_matched_user_is_not_betrayed_by_the_item_itself(
+    everything: Generated,
+) -> None:
     need("torch")
     for question in of(everything, "item_to_users"):
         assert all(
-            question.shown["target"] not in option.split(SEPARATOR) for option in question.options
+            question.shown["target"] not in option.split(SEPARATOR)
+            for option in question.options
         )
         assert question.evidence["best_of_the_rest"] < question.evidence["right"]
 
@@ -190,22 +218,31 @@ def test_a_matched_user_is_not_betrayed_by_the_item_itself(everything: Generated
 def test_matched_items_are_new_to_the_user(everything: Generated) -> None:
     need("torch")
     own = [
-        [text_of(rating.item) for rating in ratings] for ratings in four_tastes().histories.values()
+        [text_of(rating.item) for rating in ratings]
+        for ratings in four_tastes().histories.values()
     ]
     for question in of(everything, "user_to_items"):
-        (history,) = [texts for texts in own if texts[-5:] == list(question.shown["history"])]
+        (history,) = [
+            texts for texts in own if texts[-5:] == list(question.shown["history"])
+        ]
         assert not set(question.options) & set(history)
         assert question.evidence["best_of_the_rest"] < question.evidence["right"]
 
 
 def values_of(item: Item, measure: str) -> set[str]:
     value = item.attributes[KINDS[measure].needs[0]]
-    return {str(one).casefold() for one in ((value,) if isinstance(value, str) else value)}
+    return {
+        str(one).casefold() for one in ((value,) if isinstance(value, str) else value)
+    }
 
 
-@pytest.mark.parametrize("measure", [name for name in KNOWN if name not in ("logline", "image")])
+@pytest.mark.parametrize(
+    "measure",
+    [name for name in KNOWN if name not in ("logline", "image")],
+)
 def test_nothing_that_a_wrong_option_says_is_true_of_the_target(
-    everything: Generated, measure: str
+    everything: Generated,
+    measure: str,
 ) -> None:
     items = four_tastes().items
     for question in of(everything, measure):
@@ -218,7 +255,10 @@ def test_nothing_that_a_wrong_option_says_is_true_of_the_target(
 
 
 @pytest.mark.parametrize("measure", ["logline", "image", "next_item"])
-def test_no_wrong_option_is_an_item_that_the_user_has(everything: Generated, measure: str) -> None:
+def test_no_wrong_option_is_an_item_that_the_user_has(
+    everything: Generated,
+    measure: str,
+) -> None:
     dataset = four_tastes()
 
     def text(item: Item) -> str:
@@ -226,13 +266,17 @@ def test_no_wrong_option_is_an_item_that_the_user_has(everything: Generated, mea
             return json.dumps(item.attributes["image_description"])
         return item.label if measure == "next_item" else str(item.attributes["logline"])
 
-    own = [[text(rating.item) for rating in ratings] for ratings in dataset.histories.values()]
+    own = [
+        [text(rating.item) for rating in ratings]
+        for ratings in dataset.histories.values()
+    ]
     for question in of(everything, measure):
         shown = list(question.shown["history"])
         (texts,) = [
             texts
             for texts in own
-            if question.right in texts and texts[: texts.index(question.right)][-5:] == shown
+            if question.right in texts
+            and texts[: texts.index(question.right)][-5:] == shown
         ]
         assert not set(wrong(question)) & set(texts)
 
@@ -255,12 +299,16 @@ def test_the_history_is_what_came_before(everything: Generated) -> None:
     assert latest == 12
 
 
-def test_each_user_is_asked_about_once_before_anyone_twice(everything: Generated) -> None:
+def test_each_user_is_asked_about_once_before_anyone_twice(
+    everything: Generated,
+) -> None:
     ends = [ratings[-1].item.id for ratings in four_tastes().histories.values()]
     many = made(["brand"], count=100)
     first = Counter(question.evidence["item"] for question in many.questions[:80])
     assert first == Counter(ends)
-    assert len({(q.shown["history"], q.evidence["item"]) for q in many.questions}) == 100
+    assert (
+        len({(q.shown["history"], q.evidence["item"]) for q in many.questions}) == 100
+    )
 
 
 def test_the_picture_is_that_of_the_latest_item(everything: Generated) -> None:
@@ -270,7 +318,10 @@ def test_the_picture_is_that_of_the_latest_item(everything: Generated) -> None:
     assert all(not q.images for q in everything.questions if q.measure != "image")
 
 
-@pytest.mark.parametrize("measure", ["rules", "similar_users", "genre", "director", "logline"])
+@pytest.mark.parametrize(
+    "measure",
+    ["rules", "similar_users", "genre", "director", "logline"],
+)
 def test_right_options_stand_in_every_place_alike(measure: str) -> None:
     questions = generate(load_mini(), [measure], count=400, seed=3).questions
     places = Counter(question.answer for question in questions)
@@ -279,20 +330,35 @@ def test_right_options_stand_in_every_place_alike(measure: str) -> None:
 
 
 def test_wrong_options_are_drawn_uniformly() -> None:
-    # Nine values; the target has one, so that each of the eight others is wrong with 3 of 8.
-    items = [Item(f"i{n}", f"Title {n}", attributes={"colour": f"c{n % 9}"}) for n in range(90)]
+    # Nine values; the target has one, so that each of the eight others is wrong with 3
+    # of 8.
+    items = [
+        Item(f"i{n}", f"Title {n}", attributes={"colour": f"c{n % 9}"})
+        for n in range(90)
+    ]
     histories = {
         f"u{user:03d}": [f"i{(user * 7 + step * 11) % 90}" for step in range(9)]
         for user in range(90)
     }
-    questions = generate(dataset_of(histories, items), ["colour"], count=400, seed=1).questions
+    questions = generate(
+        dataset_of(histories, items),
+        ["colour"],
+        count=400,
+        seed=1,
+    ).questions
     assert len(questions) == 400
     drawn = Counter(text for question in questions for text in wrong(question))
-    expected = [sum(question.right != f"c{n}" for question in questions) * 3 / 8 for n in range(9)]
+    expected = [
+        sum(question.right != f"c{n}" for question in questions) * 3 / 8
+        for n in range(9)
+    ]
     assert chisquare([drawn[f"c{n}"] for n in range(9)], expected).pvalue > 0.001
 
 
-def test_the_same_seed_makes_the_same_questions(everything: Generated, tmp_path: Path) -> None:
+def test_the_same_seed_makes_the_same_questions(
+    everything: Generated,
+    tmp_path: Path,
+) -> None:
     again = made(folder=tmp_path)
     assert again == everything, "trained anew, in another folder"
     other = made(["rules", "similar_users", "cast"], seed=1)
@@ -333,19 +399,27 @@ def test_what_is_lacking_is_named() -> None:
         for item in dataset.items.values()
     ]
     histories = {
-        user: [rating.item.id for rating in ratings] for user, ratings in dataset.histories.items()
+        user: [rating.item.id for rating in ratings]
+        for user, ratings in dataset.histories.items()
     }
     generated = generate(
         dataset_of(histories, bare),
         ["cast", "brand", "intermediate", "leaf", "image", "rules", "next_item"],
         settings=dataclasses.replace(QUICK, support=0.9),
     )
-    assert {question.measure for question in generated.questions} == {"leaf", "next_item"}
+    assert {question.measure for question in generated.questions} == {
+        "leaf",
+        "next_item",
+    }
     assert generated.skipped["cast"] == "no item has the attribute 'cast'"
-    assert generated.skipped["brand"].startswith("items have 2 different values of 'brand'")
+    assert generated.skipped["brand"].startswith(
+        "items have 2 different values of 'brand'",
+    )
     assert "0 different values of 'intermediate'" in generated.skipped["intermediate"]
     assert "pictures, and 60 items have one" in generated.skipped["image"]
-    assert "no rule between two items has a support of 0.9" in generated.skipped["rules"]
+    assert (
+        "no rule between two items has a support of 0.9" in generated.skipped["rules"]
+    )
 
 
 def test_users_and_items_that_are_too_rare_are_not_asked_about() -> None:
@@ -364,7 +438,8 @@ def test_items_without_a_title_are_never_shown() -> None:
     ]
     nameless = {item.id for item in items if not item.title}
     histories = {
-        user: [rating.item.id for rating in ratings] for user, ratings in dataset.histories.items()
+        user: [rating.item.id for rating in ratings]
+        for user, ratings in dataset.histories.items()
     }
     measures = ["rules", "similar_items", "similar_users", "next_item", "genre"]
     generated = generate(dataset_of(histories, items), measures, settings=QUICK)
@@ -375,7 +450,8 @@ def test_items_without_a_title_are_never_shown() -> None:
 
 
 def test_generated_questions_are_kept_with_how_they_were_made(
-    everything: Generated, tmp_path: Path
+    everything: Generated,
+    tmp_path: Path,
 ) -> None:
     everything.save(tmp_path / "all.jsonl")
     assert load(tmp_path / "all.jsonl") == everything.questions
@@ -391,12 +467,20 @@ def test_the_word_for_items_is_told_by_their_attributes() -> None:
     assert made(["genre"], domain="artist").questions[0].domain == "artist"
     music = dataclasses.replace(load_mini(), family="lastfm")
     assert generate(music, ["genre"], count=1).questions[0].domain == "artist"
-    histories = {f"u{n}": [f"i{(n + step) % 30}" for step in range(8)] for n in range(30)}
-    assert generate(dataset_of(histories), ["next_item"], count=1).questions[0].domain == "item"
+    histories = {
+        f"u{n}": [f"i{(n + step) % 30}" for step in range(8)] for n in range(30)
+    }
+    assert (
+        generate(dataset_of(histories), ["next_item"], count=1).questions[0].domain
+        == "item"
+    )
 
 
 def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(DataError, match=r"no kind of question is called 'color'; .*'colour'"):
+    with pytest.raises(
+        DataError,
+        match=r"no kind of question is called 'color'; .*'colour'",
+    ):
         made(["color"])
     with pytest.raises(DataError, match="count must be at least 1, got 0"):
         made(count=0)
@@ -405,7 +489,8 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(RecommenderError, match="antecedent must be at least 1, got 0"):
         Settings(antecedent=0)
     with pytest.raises(
-        DataError, match=r"having='brand,posters': no item of made has all; some have brand"
+        DataError,
+        match=r"having='brand,posters': no item of made has all; some have brand",
     ):
         made(settings=Settings(having="brand,posters"))
     with pytest.raises(RecommenderError, match="history must be at least 1"):

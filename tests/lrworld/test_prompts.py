@@ -9,7 +9,12 @@ import pytest
 
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.suites.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.suites.lrworld.question_texts import describing, examples_for, labels, prompt
+from pytest_recsys_mt.suites.lrworld.question_texts import (
+    describing,
+    examples_for,
+    labels,
+    prompt,
+)
 from tests.laws import over
 
 
@@ -28,12 +33,19 @@ def question(measure: Measure, number: int = 1, **more: Any) -> Question:
         **more,
     }
     return Question(
-        measure=kind.name, scale=kind.scale, factor=kind.factor, domain=measure.domain, **given
+        measure=kind.name,
+        scale=kind.scale,
+        factor=kind.factor,
+        domain=measure.domain,
+        **given,
     )
 
 
 @over("measure, think", product([*MEASURES, *LASTFM], [False, True]))
-def test_a_prompt_shows_everything_but_the_answer(measure: Measure, think: bool) -> None:
+def test_a_prompt_shows_everything_but_the_answer(
+    measure: Measure,
+    think: bool,
+) -> None:
     asked = question(measure)
     made = prompt(asked, think=think)
     (message,) = made.messages
@@ -45,7 +57,9 @@ def test_a_prompt_shows_everything_but_the_answer(measure: Measure, think: bool)
     words = {"movie": "watch", "product": "buy", "artist": "listen"}[measure.domain]
     assert words in message.content or "bought" in message.content
     moved = question(measure, answer=(asked.answer + 1) % measure.options)
-    assert prompt(moved, think=think) == made, "the place of the right option is told by nothing"
+    assert prompt(moved, think=think) == made, (
+        "the place of the right option is told by nothing"
+    )
     assert ("step by step" in message.content) == think
     assert bool(made.choices) != think
 
@@ -71,7 +85,10 @@ def test_people_are_asked_for_as_people() -> None:
         for m in MEASURES
         if m.dataset == "movielens"
     }
-    assert "Who are the leading actors of the movie that the user will watch next?" in asked["cast"]
+    assert (
+        "Who are the leading actors of the movie that the user will watch next?"
+        in asked["cast"]
+    )
     assert "Who is the director of the movie" in asked["director"]
     assert "Which is the genre of the movie" in asked["genre"]
 
@@ -104,9 +121,13 @@ def test_an_image_is_shown_only_where_it_is_asked_for(tmp_path: Path) -> None:
     measure = next(m for m in MEASURES if m.name == "image")
     asked = question(measure, images=(str(picture),))
     assert prompt(asked).messages[0].images == ()
-    assert prompt(asked, image=True).messages[0].images == ("data:image/png;base64,cGljdHVyZQ==",)
+    assert prompt(asked, image=True).messages[0].images == (
+        "data:image/png;base64,cGljdHVyZQ==",
+    )
     ready = question(measure, images=("data:image/png;base64,AA==",))
-    assert prompt(ready, image=True).messages[0].images == ("data:image/png;base64,AA==",)
+    assert prompt(ready, image=True).messages[0].images == (
+        "data:image/png;base64,AA==",
+    )
     with pytest.raises(DataError, match="has no image"):
         prompt(question(measure), image=True)
     with pytest.raises(DataError, match="cannot be read"):

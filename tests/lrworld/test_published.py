@@ -8,12 +8,22 @@ import pytest
 
 from pytest_recsys_mt.oracles import relative_change
 from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure
-from pytest_recsys_mt.suites.lrworld.paper_figures import beside, columns, others, scores, tables
+from pytest_recsys_mt.suites.lrworld.paper_figures import (
+    beside,
+    columns,
+    others,
+    scores,
+    tables,
+)
 
 
 def questions(measure: Measure) -> int:
     """The number of the paper's questions of a measure."""
-    return int(tables()["questions"][measure.dataset][columns(measure.dataset).index(measure.name)])
+    return int(
+        tables()["questions"][measure.dataset][
+            columns(measure.dataset).index(measure.name)
+        ],
+    )
 
 
 def share_of(score: float, count: int) -> bool:
@@ -48,21 +58,26 @@ def test_scores_are_shares_of_the_questions_cut_off_after_four_decimals() -> Non
 
 
 def test_the_netflix_item_to_users_questions_are_940() -> None:
-    measure = next(m for m in MEASURES if (m.dataset, m.name) == ("netflix", "item_to_users"))
+    measure = next(
+        m for m in MEASURES if (m.dataset, m.name) == ("netflix", "item_to_users")
+    )
     fitting = {
         count: sum(share_of(score, count) for score in scores(measure).values())
         for count in (940, 1000)
     }
     assert fitting[940] >= 10
     places = tables()["answers"]["netflix"]["item_to_users"]
-    assert all(abs(share / 100 * 940 - round(share / 100 * 940)) < 0.06 for share in places)
+    assert all(
+        abs(share / 100 * 940 - round(share / 100 * 940)) < 0.06 for share in places
+    )
 
 
 def test_the_exchanged_columns_of_table_14_fit_their_questions_now() -> None:
     answers = tables()["answers"]["netflix"]
     for name, count in (("logline", 488), ("image", 432)):
         assert all(
-            abs(share / 100 * count - round(share / 100 * count)) < 0.03 for share in answers[name]
+            abs(share / 100 * count - round(share / 100 * count)) < 0.03
+            for share in answers[name]
         )
     assert answers["logline"] == answers["cast"]
 
@@ -83,7 +98,8 @@ def test_drops_and_improvements_follow_from_the_scores() -> None:
         "GPT-4o-mini": 0.227,
     }
     assert {model: -(drop or 0) for model, drop in drops.items()} == pytest.approx(
-        expected, abs=5e-4
+        expected,
+        abs=5e-4,
     )
     sizes = tables()["sizes"]
     brand = sizes["measures"].index("brand")
@@ -104,9 +120,15 @@ def test_totals_are_those_of_the_paper_less_sixty_questions() -> None:
 
 
 def test_a_model_is_placed_among_the_published_ones() -> None:
-    measure = next(m for m in MEASURES if (m.dataset, m.name) == ("movielens", "director"))
+    measure = next(
+        m for m in MEASURES if (m.dataset, m.name) == ("movielens", "director")
+    )
     found = beside(measure, "hf:tiny", 0.7)
-    assert [row[0] for row in found["rows"]][:3] == ["LlaVA-1.6", "hf:tiny (this run)", "Mistral"]
+    assert [row[0] for row in found["rows"]][:3] == [
+        "LlaVA-1.6",
+        "hf:tiny (this run)",
+        "Mistral",
+    ]
     assert len(found["rows"]) == 12
     assert len(beside(LASTFM[0], "x", 0.1)["rows"]) == 7
 
@@ -121,7 +143,9 @@ def test_a_model_is_placed_among_the_published_ones() -> None:
     ],
 )  # fmt: skip
 def test_larger_and_later_models_stand_beside_where_the_paper_has_them(
-    dataset: str, name: str, models: set[str]
+    dataset: str,
+    name: str,
+    models: set[str],
 ) -> None:
     measure = next(m for m in MEASURES if (m.dataset, m.name) == (dataset, name))
     assert set(others(measure)) == models

@@ -1,4 +1,6 @@
-"""The independent check of generated questions finds none wrong, and finds those that are made wrong."""
+"""The independent check of generated questions finds none
+wrong, and finds those that are made wrong.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from tests.extras import need
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_awkward_data_give_no_wrong_question(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     need("torch")
     dataset = load(WORLDS[name](tmp_path / name, 0))
@@ -27,12 +31,26 @@ def test_awkward_data_give_no_wrong_question(
     assert found["wrong"] == 0, capsys.readouterr().out
 
 
-def test_a_wrong_key_is_found_in_every_kind_that_can_be_computed_again(tmp_path: Path) -> None:
+def test_a_wrong_key_is_found_in_every_kind_that_can_be_computed_again(
+    tmp_path: Path,
+) -> None:
     dataset = load(WORLDS["amazon"](tmp_path / "amazon", 0))
     world = World(dataset)
-    kinds = ["rules", "similar_items", "similar_users", "brand", "colour", "leaf", "root"]
+    kinds = [
+        "rules",
+        "similar_items",
+        "similar_users",
+        "brand",
+        "colour",
+        "leaf",
+        "root",
+    ]
     found = defaultdict(list)
-    for question in generate(dataset, [*kinds, "image", "next_item"], count=8).questions:
+    for question in generate(
+        dataset,
+        [*kinds, "image", "next_item"],
+        count=8,
+    ).questions:
         other = (question.answer + 1) % len(question.options)
         moved = dataclasses.replace(question, answer=other)
         found[question.measure].append(bool(list(faults(world, moved))))

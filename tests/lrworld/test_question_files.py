@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.safety.errors import DataError
-from pytest_recsys_mt.suites.lrworld import KINDS, LASTFM, MEASURES, Question, header, load, save
+from pytest_recsys_mt.suites.lrworld import (
+    KINDS,
+    LASTFM,
+    MEASURES,
+    Question,
+    header,
+    load,
+    save,
+)
 
 
 def question(**changes: Any) -> Question:
@@ -41,7 +49,9 @@ def test_the_measures_are_those_of_the_paper() -> None:
         "knowledgeability": 16,
     }
     # Table 1: measures of each factor.
-    assert sorted(Counter(measure.factor for measure in MEASURES).values()) == [2] + [3] * 8 + [5]
+    assert sorted(Counter(measure.factor for measure in MEASURES).values()) == [2] + [
+        3,
+    ] * 8 + [5]
     assert all(
         measure.options == (4 if measure.scale == "knowledgeability" else 10)
         for measure in MEASURES
@@ -50,7 +60,10 @@ def test_the_measures_are_those_of_the_paper() -> None:
 
 
 def test_questions_come_back_from_their_file(tmp_path: Path) -> None:
-    questions = (question(), question(id="genre-0001", answer=0, popularity=None, images=()))
+    questions = (
+        question(),
+        question(id="genre-0001", answer=0, popularity=None, images=()),
+    )
     path = tmp_path / "questions.jsonl"
     save(questions, path, seed=7, settings={"dataset": "tiny"})
     assert load(path) == questions
@@ -92,11 +105,17 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         load(path)
     for text in ("", "[]\n", "{}\n", "no JSON\n"):
         path.write_text(text)
-        with pytest.raises(DataError, match="not the first line of a file of questions"):
+        with pytest.raises(
+            DataError,
+            match="not the first line of a file of questions",
+        ):
             load(path)
     save((), path)
     path.write_text(path.read_text().replace("questions/1", "questions/2"))
-    with pytest.raises(DataError, match="'lrworld-questions/2' is not 'lrworld-questions/1'"):
+    with pytest.raises(
+        DataError,
+        match="'lrworld-questions/2' is not 'lrworld-questions/1'",
+    ):
         load(path)
 
 
@@ -110,13 +129,18 @@ def test_a_deep_file_is_refused(deep: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [[], {}, None, float("nan"), 7])
 @pytest.mark.parametrize("name", ["id", "measure", "domain", "factor"])
-def test_a_name_that_is_no_text_is_refused(name: str, wrong: Any, tmp_path: Path) -> None:
+def test_a_name_that_is_no_text_is_refused(
+    name: str,
+    wrong: Any,
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "questions.jsonl"
     asked = question()
     object.__setattr__(asked, name, wrong)
     save([asked], path)
     with pytest.raises(
-        DataError, match=rf"questions.jsonl:2: not a question: {name} .* is no text"
+        DataError,
+        match=rf"questions.jsonl:2: not a question: {name} .* is no text",
     ):
         load(path)
 
@@ -129,9 +153,12 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
 
     about: dict[str, Any] = {"schema": module.SCHEMA, "seed": None, "settings": {}}
     line = json.dumps({**fields, "answer": 9})
-    path.write_text(json.dumps({**about, "digest": module._digest(about, [line])}) + f"\n{line}\n")
+    path.write_text(
+        json.dumps({**about, "digest": module._digest(about, [line])}) + f"\n{line}\n",
+    )
     with pytest.raises(
-        DataError, match=r"questions\.jsonl:2: .*answer 9 is not a place among its 4"
+        DataError,
+        match=r"questions\.jsonl:2: .*answer 9 is not a place among its 4",
     ):
         load(path)
 

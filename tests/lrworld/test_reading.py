@@ -27,13 +27,27 @@ LOGLINES = ("A thief falls.", "A cop rises.", "Two fall in love.", "A ship sinks
 
 def numbered() -> Question:
     return Question(
-        "u-1", "user_to_items", "personalization", "", "movie", {"history": ("X",)}, FILMS, 0
+        "u-1",
+        "user_to_items",
+        "personalization",
+        "",
+        "movie",
+        {"history": ("X",)},
+        FILMS,
+        0,
     )
 
 
 def lettered(options: tuple[str, ...] = LOGLINES) -> Question:
     return Question(
-        "l-1", "logline", "knowledgeability", "", "movie", {"history": ("X",)}, options, 0
+        "l-1",
+        "logline",
+        "knowledgeability",
+        "",
+        "movie",
+        {"history": ("X",)},
+        options,
+        0,
     )
 
 
@@ -114,13 +128,19 @@ def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
         ("I don't know this film, but a ship sinks in few.\n\nAnswer: D", 3),
         ("I don't know.\n\nD", None),
         ("They like the sea.\n\n## Answer\n\n**D**", 3),
-        ("Let's weigh them.\n\nA) A thief falls.\nThey dislike thieves; it is about a", None),
+        (
+            "Let's weigh them.\n\nA) A thief falls.\nThey dislike thieves; it is about a",
+            None,
+        ),
         ("It is clear: two fall in love.", 2),
         ("A thief falls. That is wrong.\nSo: a ship sinks.", 3),
         ("Answer: A or B", None),
     ],
 )
-def test_the_last_verdict_counts_where_the_model_reasons(text: str, place: int | None) -> None:
+def test_the_last_verdict_counts_where_the_model_reasons(
+    text: str,
+    place: int | None,
+) -> None:
     assert read(text, lettered(), think=True) == place
 
 
@@ -134,7 +154,14 @@ def test_reasoning_that_was_cut_off_chooses_nothing() -> None:
 def test_names_are_read_where_names_are_asked_for() -> None:
     artists = ("Muse", "The Muse", "U2")
     asked = Question(
-        "n-1", "next_item", "personalization", "", "artist", {"history": ("X",)}, artists, 0
+        "n-1",
+        "next_item",
+        "personalization",
+        "",
+        "artist",
+        {"history": ("X",)},
+        artists,
+        0,
     )
     assert read("U2.", asked) == 2
     assert read("The answer is The Muse", asked) == 1
@@ -151,13 +178,19 @@ def test_llara_reads_a_title_within_another_as_two() -> None:
     assert llara("", artists) is None
 
 
-@given(st.integers(0, 9), st.sampled_from(["{}", "{})", "{}.", "Answer: {}", "({})", "{}) {}"]))
+@given(
+    st.integers(0, 9),
+    st.sampled_from(["{}", "{})", "{}.", "Answer: {}", "({})", "{}) {}"]),
+)
 def test_a_mark_is_read_however_it_is_wrapped(place: int, form: str) -> None:
     text = form.replace("{}", labels(numbered())[place], 1).replace("{}", FILMS[place])
     assert read(text, numbered()) == place
 
 
-@given(st.text(max_size=60) | st.text(string.ascii_letters + string.digits + " \n.):", max_size=40))
+@given(
+    st.text(max_size=60)
+    | st.text(string.ascii_letters + string.digits + " \n.):", max_size=40),
+)
 def test_no_text_is_read_as_an_option_that_is_not_there(text: str) -> None:
     for asked in (numbered(), lettered(), lettered(("??", "", " a ", "!"))):
         choice = read(text, asked, think=bool(len(text) % 2))

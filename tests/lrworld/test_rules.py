@@ -14,7 +14,9 @@ from tests.lrworld.made import dataset_of
 
 
 def found(
-    dataset: Dataset, support: float, confidence: float
+    dataset: Dataset,
+    support: float,
+    confidence: float,
 ) -> dict[tuple[str, str], tuple[float, float]]:
     histories = Histories.of(dataset, 1)
     mined = rules.mine(histories, support, confidence)
@@ -32,7 +34,8 @@ def found(
 
 
 def test_rules_worked_out_by_hand() -> None:
-    # A with B in 2 of 5 histories, A with C in 2, B with C in 1; A is in 4, B in 3, C in 2.
+    # A with B in 2 of 5 histories, A with C in 2, B with C in 1; A is in 4, B in 3, C
+    # in 2.
     dataset = dataset_of({"1": "ABC", "2": "AB", "3": "CA", "4": "A", "5": "B"})
     assert found(dataset, 0.4, 0.01) == {
         ("A", "B"): (0.4, 0.5),
@@ -59,7 +62,10 @@ def test_a_share_that_is_met_exactly_counts() -> None:
     st.integers(1, 3),
 )
 def test_rules_are_those_of_a_plain_count(
-    histories: list[set[str]], support: float, confidence: float, block: int
+    histories: list[set[str]],
+    support: float,
+    confidence: float,
+    block: int,
 ) -> None:
     expected = {}
     for a, b in itertools.permutations("ABCDEFGH", 2):
@@ -80,7 +86,10 @@ def test_rules_are_those_of_a_plain_count(
 def test_rules_are_sorted() -> None:
     rng = np.random.default_rng(0)
     dataset = dataset_of(
-        {str(user): [str(item) for item in rng.choice(30, 8, replace=False)] for user in range(50)}
+        {
+            str(user): [str(item) for item in rng.choice(30, 8, replace=False)]
+            for user in range(50)
+        },
     )
     mined = rules.mine(Histories.of(dataset, 1), 0.01, 0.01)
     pairs = list(zip(mined.antecedent.tolist(), mined.consequent.tolist(), strict=True))

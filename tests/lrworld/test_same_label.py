@@ -23,19 +23,28 @@ QUICK = Settings(support=0.1, steps=50, clusters=3)
 
 
 def twins() -> Dataset:
-    """Every third item twice, under spellings that read alike, with other facts of its own."""
+    """Every third item twice, under spellings that read
+    alike, with other facts of its own.
+    """
     dataset = four_tastes()
     rng = np.random.default_rng(1)
     items = dict(dataset.items)
     for number, item in enumerate(list(items.values())):
         if number % 3 == 0:
             title = item.title.upper().replace(" ", "-")
-            other = {**item.attributes, "directors": (f"Other {number}",), "brand": "Zenith"}
+            other = {
+                **item.attributes,
+                "directors": (f"Other {number}",),
+                "brand": "Zenith",
+            }
             items[f"{item.id}-b"] = Item(f"{item.id}-b", title, item.year, other)
     histories = {}
     for user, ratings in dataset.histories.items():
         own = [rating.item.id for rating in ratings]
-        kept = [f"{key}-b" if f"{key}-b" in items and rng.random() < 0.5 else key for key in own]
+        kept = [
+            f"{key}-b" if f"{key}-b" in items and rng.random() < 0.5 else key
+            for key in own
+        ]
         histories[user] = kept
     return dataset_of(histories, list(items.values()))
 
@@ -82,7 +91,9 @@ def test_data_without_equal_labels_stay_as_they_are() -> None:
     assert len(found.columns) == len(dataset.interactions)
 
 
-def test_no_option_reads_like_another_or_like_what_is_shown(generated: Generated) -> None:
+def test_no_option_reads_like_another_or_like_what_is_shown(
+    generated: Generated,
+) -> None:
     assert generated.skipped == {}
     for question in generated.questions:
         for one, other in combinations(question.options, 2):
@@ -102,7 +113,9 @@ def test_everything_true_of_an_item_of_the_label_is_true(generated: Generated) -
             value: Any = item.attributes[attribute]
             values = (value,) if isinstance(value, str) else value
             by_label.setdefault(form(item.label), set()).update(map(form, values))
-        asked = [question for question in generated.questions if question.measure == name]
+        asked = [
+            question for question in generated.questions if question.measure == name
+        ]
         assert asked
         for question in asked:
             true = by_label[form(question.evidence["label"])]
@@ -114,25 +127,32 @@ def test_everything_true_of_an_item_of_the_label_is_true(generated: Generated) -
 def test_an_equal_picture_of_an_item_that_the_user_has_is_no_option() -> None:
     # Two thirds of the products share their picture with another one.
     items = [
-        Item(f"i{n}", f"Title {n}", attributes={"image_description": f"Picture {n % 40}"})
+        Item(
+            f"i{n}",
+            f"Title {n}",
+            attributes={"image_description": f"Picture {n % 40}"},
+        )
         for n in range(60)
     ]
     rng = np.random.default_rng(3)
     histories = {
-        f"u{user}": [f"i{n}" for n in rng.choice(60, 12, replace=False)] for user in range(80)
+        f"u{user}": [f"i{n}" for n in rng.choice(60, 12, replace=False)]
+        for user in range(80)
     }
     dataset = dataset_of(histories, items)
     questions = generate(dataset, ["image"], count=80, settings=QUICK).questions
     assert len(questions) > 20
     pictures = {
-        user: [f"Picture {int(key[1:]) % 40}" for key in own] for user, own in histories.items()
+        user: [f"Picture {int(key[1:]) % 40}" for key in own]
+        for user, own in histories.items()
     }
     for question in questions:
         fits = [
             own
             for own in pictures.values()
             if question.right in own
-            and tuple(own[: own.index(question.right)][-5:]) == question.shown["history"]
+            and tuple(own[: own.index(question.right)][-5:])
+            == question.shown["history"]
         ]
         assert fits, "the right option did not stand in the history before"
         wrong = set(question.options) - {question.right}
@@ -153,11 +173,17 @@ def test_a_user_who_shows_the_text_of_one_as_right_is_no_wrong_option() -> None:
     settings = Settings(history=2, least=3)
     for seed in range(12):
         questions = generate(
-            dataset_of(histories), ["similar_users"], count=100, seed=seed, settings=settings
+            dataset_of(histories),
+            ["similar_users"],
+            count=100,
+            seed=seed,
+            settings=settings,
         ).questions
         asked = [q for q in questions if q.shown["history"] == ("Title t1", "Title t2")]
         for question in asked:
-            wrong = [o for at, o in enumerate(question.options) if at != question.answer]
+            wrong = [
+                o for at, o in enumerate(question.options) if at != question.answer
+            ]
             assert "Title x1; Title x2" not in wrong
 
 
@@ -169,7 +195,10 @@ def test_the_best_of_the_rest_is_of_the_options_shown() -> None:
             users.setdefault(text_of(rating.item), set()).add(user)
 
     def cosine(one: str, other: str) -> float:
-        return float(len(users[one] & users[other]) / np.sqrt(len(users[one]) * len(users[other])))
+        return float(
+            len(users[one] & users[other])
+            / np.sqrt(len(users[one]) * len(users[other])),
+        )
 
     for question in generate(dataset, ["similar_items"], count=30).questions:
         target = question.shown["target"]
@@ -198,36 +227,54 @@ def test_no_example_shows_what_the_asked_user_chose(measure: str) -> None:
             history = example.shown["history"]
             assert not hidden & {form(text) for text in history}
             assert form("; ".join(history)) not in hidden
-            assert form(example.right) not in {form(option) for option in question.options}
+            assert form(example.right) not in {
+                form(option) for option in question.options
+            }
     assert shown
 
 
 def test_the_picture_of_a_namesake_of_an_item_that_the_user_has_is_no_option() -> None:
-    # Item n and its namesake n-b have different pictures, and another item has that of n-b.
+    # Item n and its namesake n-b have different pictures, and another item has that of
+    # n-b.
     items = [
         Item(f"i{n}", f"Title {n}", attributes={"image_description": f"Picture {n}"})
         for n in range(30)
     ]
     items += [
-        Item(f"i{n}-b", f"TITLE {n}", attributes={"image_description": f"Picture {(n + 7) % 30}"})
+        Item(
+            f"i{n}-b",
+            f"TITLE {n}",
+            attributes={"image_description": f"Picture {(n + 7) % 30}"},
+        )
         for n in range(30)
     ]
     rng = np.random.default_rng(4)
     histories = {
-        f"u{user}": [f"i{n}" for n in rng.choice(30, 9, replace=False)] for user in range(80)
+        f"u{user}": [f"i{n}" for n in rng.choice(30, 9, replace=False)]
+        for user in range(80)
     }
     dataset = dataset_of(histories, items)
     questions = generate(dataset, ["image"], count=80, settings=QUICK).questions
     assert questions
     for question in questions:
         target = int(question.evidence["item"].removeprefix("i").removesuffix("-b"))
-        shown = [int(text.removeprefix("Picture ")) for text in question.shown["history"]]
+        shown = [
+            int(text.removeprefix("Picture ")) for text in question.shown["history"]
+        ]
         own = [
             numbers
-            for numbers in ([int(key[1:]) for key in keys] for keys in histories.values())
+            for numbers in (
+                [int(key[1:]) for key in keys] for keys in histories.values()
+            )
             if target in numbers and numbers[: numbers.index(target)][-5:] == shown
         ]
         assert len(own) == 1
-        pictures = {f"Picture {n}" for n in own[0]} | {f"Picture {(n + 7) % 30}" for n in own[0]}
-        wrong = [text for place, text in enumerate(question.options) if place != question.answer]
+        pictures = {f"Picture {n}" for n in own[0]} | {
+            f"Picture {(n + 7) % 30}" for n in own[0]
+        }
+        wrong = [
+            text
+            for place, text in enumerate(question.options)
+            if place != question.answer
+        ]
         assert not pictures & set(wrong)

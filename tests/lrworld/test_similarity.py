@@ -11,7 +11,10 @@ from tests.lrworld.made import dataset_of
 
 
 def test_cosines_worked_out_by_hand() -> None:
-    histories = Histories.of(dataset_of({"1": "ABC", "2": "AB", "3": "CD", "4": "E"}), 1)
+    histories = Histories.of(
+        dataset_of({"1": "ABC", "2": "AB", "3": "CD", "4": "E"}),
+        1,
+    )
     everyone = np.ones(4, dtype=np.bool_)
     ranked = next(taste.similarities(histories.by_user, np.array([0]), everyone))
     assert ranked.target == 0
@@ -26,7 +29,9 @@ def test_cosines_worked_out_by_hand() -> None:
     c = next(taste.similarities(by_item, np.array([2]), items))
     assert c.options.tolist() == [0, 1, 3, 4]
     assert c.scores == pytest.approx([1 / 2, 1 / 2, 1 / math.sqrt(2), 0.0])
-    assert c.below(1).tolist() == [3], "A is as similar as B, so it is no wrong option beside it"
+    assert c.below(1).tolist() == [3], (
+        "A is as similar as B, so it is no wrong option beside it"
+    )
 
 
 def test_what_is_equally_similar_is_equal_to_the_bit() -> None:
@@ -35,22 +40,31 @@ def test_what_is_equally_similar_is_equal_to_the_bit() -> None:
     four = [*own[:2], "x0", "x1"]
     nine = [*own[2:5], *(f"y{number}" for number in range(6))]
     histories = Histories.of(dataset_of({"1": own, "2": four, "3": nine}), 1)
-    ranked = next(taste.similarities(histories.by_user, np.array([0]), np.ones(3, dtype=np.bool_)))
+    ranked = next(
+        taste.similarities(
+            histories.by_user,
+            np.array([0]),
+            np.ones(3, dtype=np.bool_),
+        ),
+    )
     assert ranked.scores[0] == ranked.scores[1]
     assert {ranked.top(np.random.default_rng(seed)) for seed in range(20)} == {0, 1}
 
 
 @pytest.mark.parametrize("cells", [1, 40, 2**24])
 def test_cosines_do_not_depend_on_blocks_or_on_who_else_is_asked(
-    cells: int, monkeypatch: pytest.MonkeyPatch
+    cells: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(taste, "CELLS", cells)
     rng = np.random.default_rng(1)
     dataset = dataset_of(
         {
-            f"{user:02d}": [str(item) for item in rng.choice(20, rng.integers(1, 9), replace=False)]
+            f"{user:02d}": [
+                str(item) for item in rng.choice(20, rng.integers(1, 9), replace=False)
+            ]
             for user in range(25)
-        }
+        },
     )
     histories = Histories.of(dataset, 1)
     dense = histories.by_user.toarray().astype(float)

@@ -9,7 +9,9 @@ from pytest_recsys_mt.suites.lrworld.worlds import questions_for, rare
 
 
 def measure(dataset: str, name: str) -> Measure:
-    return next(each for each in MEASURES if (each.dataset, each.name) == (dataset, name))
+    return next(
+        each for each in MEASURES if (each.dataset, each.name) == (dataset, name)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +27,14 @@ def test_questions_are_made_once_and_speak_of_their_domain(mini: Dataset) -> Non
     assert questions_for(measure("movielens", "genre"), mini, 15, 1) != found
 
 
-def test_what_is_missing_is_said(mini: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(NotApplicable, match="format of amazon, and mini is in that of movielens"):
+def test_what_is_missing_is_said(
+    mini: Dataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(
+        NotApplicable,
+        match="format of amazon, and mini is in that of movielens",
+    ):
         questions_for(measure("amazon", "rules"), mini, 10, 0)
     with pytest.raises(NotApplicable, match="image"):
         questions_for(measure("movielens", "image"), mini, 10, 0)

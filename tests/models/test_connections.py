@@ -1,4 +1,6 @@
-"""A response that no request asked for is no answer, and no lookup of a name outlives its call."""
+"""A response that no request asked for is no answer, and
+no lookup of a name outlives its call.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def body(text: str) -> dict[str, object]:
 
 @contextmanager
 def twice_answering() -> Iterator[str]:
-    """A server that repeats each question, and sends each answer once more a little later."""
+    """A server that repeats each question, and sends each
+    answer once more a little later.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve(connection: socket.socket) -> None:
@@ -64,7 +68,9 @@ def twice_answering() -> Iterator[str]:
     listening.close()
 
 
-def test_a_second_response_is_not_the_next_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_response_is_not_the_next_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with twice_answering() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
@@ -98,7 +104,11 @@ print(model.complete([Prompt((Message("user", "Name a film."),), 0)])[0].error)
 def test_a_slow_name_server_does_not_hold_the_process() -> None:
     started = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", SLOW_NAMES], capture_output=True, text=True, timeout=50, check=True
+        [sys.executable, "-c", SLOW_NAMES],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=True,
     )
     assert "slow.example" in done.stdout
     assert time.monotonic() - started < 15

@@ -11,7 +11,9 @@ from pytest_recsys_mt.requests import Completion, Message, Prompt
 
 
 def test_what_is_added_while_a_flight_breaks_off_is_not_begun() -> None:
-    first, second, late = (Prompt((Message("user", text),)) for text in ("first", "second", "late"))
+    first, second, late = (
+        Prompt((Message("user", text),)) for text in ("first", "second", "late")
+    )
     flight, begun = Flight(ahead=0), []
 
     async def ask(prompt: Prompt, told: Callable[[], Awaitable[None]]) -> Completion:

@@ -1,4 +1,6 @@
-"""What gateways and older servers do differently: headers, versions of the API, streams, calls of tools."""
+"""What gateways and older servers do differently: headers, versions of the API,
+streams, calls of tools.
+"""
 
 import json
 from typing import Any
@@ -29,7 +31,11 @@ def events(*pieces: Any, end: str = "data: [DONE]\n\n") -> Reply:
 
 
 def chunk(delta: Any, **more: Any) -> dict[str, Any]:
-    return {"model": "tiny-1", "choices": [{"index": 0, "delta": delta, **more}], "usage": None}
+    return {
+        "model": "tiny-1",
+        "choices": [{"index": 0, "delta": delta, **more}],
+        "usage": None,
+    }
 
 
 WORDS = [chunk({"role": "assistant", "reasoning_content": "Hm."}), chunk({"content": "1. He"}),
@@ -38,27 +44,39 @@ USED = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 6}}
 
 
 def test_headers_of_ones_own_are_sent_and_never_shown(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Tenant: {TENANT}\nAuthorization: Basic {KEY}")
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS",
+        f"X-Tenant: {TENANT}\nAuthorization: Basic {KEY}",
+    )
     faulty.answer = lambda _: Reply({"error": f"no {TENANT} here, nor {KEY}"}, 403)
     answer, _ = asked()
     assert faulty.headers[0]["x-tenant"] == TENANT
     assert faulty.headers[0]["authorization"] == f"Basic {KEY}"
     assert answer.error is not None
-    assert "no [OPENAI_CUSTOM_HEADERS] here, nor [OPENAI_CUSTOM_HEADERS]" in answer.error
+    assert (
+        "no [OPENAI_CUSTOM_HEADERS] here, nor [OPENAI_CUSTOM_HEADERS]" in answer.error
+    )
     assert TENANT not in redact(f"a log: {TENANT!r}")
 
 
-def test_headers_go_encrypted_and_may_stand_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_go_encrypted_and_may_stand_for_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Key: {KEY}")
     assert Endpoint("https://gateway.example/v1").key() is None
-    with pytest.raises(RecommenderError, match="OPENAI_CUSTOM_HEADERS would go unencrypted"):
+    with pytest.raises(
+        RecommenderError,
+        match="OPENAI_CUSTOM_HEADERS would go unencrypted",
+    ):
         Endpoint("http://gateway.example/v1").key()
 
 
 def test_an_older_address_of_azure_gets_its_version_and_its_key(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     where = faulty.url.removesuffix("/v1") + "/openai/deployments/mine"
     monkeypatch.setenv("OPENAI_BASE_URL", where)
@@ -96,11 +114,15 @@ def test_a_stream_that_breaks_off_is_no_answer(faulty: FaultServer) -> None:
 
 @pytest.mark.parametrize("counts", [True, False])
 def test_an_endpoint_that_only_streams_is_asked_for_a_stream(
-    faulty: FaultServer, counts: bool
+    faulty: FaultServer,
+    counts: bool,
 ) -> None:
     def answer(payload: dict[str, Any]) -> Reply:
         if not payload.get("stream"):
-            return Reply({"error": {"message": "This model only supports stream mode"}}, 400)
+            return Reply(
+                {"error": {"message": "This model only supports stream mode"}},
+                400,
+            )
         if not counts and "stream_options" in payload:
             return Reply({"error": {"message": "unknown field stream_options"}}, 400)
         return events(*WORDS, *[USED] * counts)
@@ -113,7 +135,9 @@ def test_an_endpoint_that_only_streams_is_asked_for_a_stream(
 
 
 def test_a_stream_of_the_responses_api_is_read(faulty: FaultServer) -> None:
-    output = [{"type": "message", "content": [{"type": "output_text", "text": "1. Heat"}]}]
+    output = [
+        {"type": "message", "content": [{"type": "output_text", "text": "1. Heat"}]},
+    ]
     whole = {"output": output, "status": "completed", "model": "tiny-1"}
     faulty.answer = lambda _: events(
         {"type": "response.output_text.delta", "delta": "1."},
@@ -122,29 +146,45 @@ def test_a_stream_of_the_responses_api_is_read(faulty: FaultServer) -> None:
     assert asked(api="responses")[0].text == "1. Heat"
 
 
-def test_what_is_written_into_a_call_of_a_tool_is_the_answer(faulty: FaultServer) -> None:
+def test_what_is_written_into_a_call_of_a_tool_is_the_answer(
+    faulty: FaultServer,
+) -> None:
     told = '{"recommendations": ["Heat"]}'
-    call = {"id": "1", "type": "function", "function": {"name": "answer", "arguments": told}}
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "answer", "arguments": told},
+    }
 
     def called(*calls: Any, **more: Any) -> Completion:
-        message = {"role": "assistant", "content": None, "tool_calls": list(calls), **more}
+        message = {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": list(calls),
+            **more,
+        }
         body = completion(finish_reason="tool_calls", message=message)
         faulty.answer = lambda _: Reply(body)
         return asked()[0]
 
     assert called(call).text == told
-    assert called({"function": {"arguments": {"recommendations": ["Heat"]}}}).text == told
+    assert (
+        called({"function": {"arguments": {"recommendations": ["Heat"]}}}).text == told
+    )
     assert "called 2 tools" in str(called(call, call).error)
     assert called(call, content="1. Seven").text == "1. Seven"
     pieces = [{"id": "1", "function": {"name": "answer", "arguments": told[:9]}},
               {"index": 0, "function": {"arguments": told[9:]}}]  # fmt: skip
     faulty.answer = lambda _: events(
-        *(chunk({"tool_calls": [piece]}) for piece in pieces), chunk({}, finish_reason="tool_calls")
+        *(chunk({"tool_calls": [piece]}) for piece in pieces),
+        chunk({}, finish_reason="tool_calls"),
     )
     assert asked()[0].text == told
 
 
-def test_an_answer_in_the_reasoning_alone_is_none_and_says_so(faulty: FaultServer) -> None:
+def test_an_answer_in_the_reasoning_alone_is_none_and_says_so(
+    faulty: FaultServer,
+) -> None:
     message = {"role": "assistant", "content": "", "reasoning_content": "1. Heat"}
     faulty.answer = lambda _: Reply(completion(message=message))
     answer, _ = asked()

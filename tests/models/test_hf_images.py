@@ -1,4 +1,6 @@
-"""Image-text models of transformers, with random weights: none of any use could be had for a test."""
+"""Image-text models of transformers, with random weights:
+none of any use could be had for a test.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,12 @@ def save(folder: Path, template: str | None = TEMPLATE) -> Path:
         "initializer_range": 0.5,
     }
     config = LlavaConfig(
-        vision_config=CLIPVisionConfig(image_size=16, patch_size=8, projection_dim=32, **sizes),
+        vision_config=CLIPVisionConfig(
+            image_size=16,
+            patch_size=8,
+            projection_dim=32,
+            **sizes,
+        ),
         text_config=LlamaConfig(
             vocab_size=len(words),
             max_position_embeddings=512,
@@ -66,7 +73,10 @@ def save(folder: Path, template: str | None = TEMPLATE) -> Path:
         make(config).save_pretrained(folder)
     processor: Any = LlavaProcessor
     processor(
-        CLIPImageProcessor(size={"height": 16, "width": 16}, crop_size={"height": 16, "width": 16}),
+        CLIPImageProcessor(
+            size={"height": 16, "width": 16},
+            crop_size={"height": 16, "width": 16},
+        ),
         words,
         patch_size=8,
         vision_feature_select_strategy="default",
@@ -90,7 +100,12 @@ def test_the_answer_depends_on_the_image_and_is_the_same_again(llava: Path) -> N
     model: Any = resolve(f"hf:{llava}?images=true&max_tokens=12", exact=True)
     assert (model.reads_images, model.deterministic) == (True, True)
     red, blue, none, both = model.complete(
-        [asked(drawn("red")), asked(drawn("blue")), asked(), asked(drawn("red"), drawn("blue"))]
+        [
+            asked(drawn("red")),
+            asked(drawn("blue")),
+            asked(),
+            asked(drawn("red"), drawn("blue")),
+        ],
     )
     assert [each.error for each in (red, blue, none, both)] == [None] * 4
     assert red.usage.prompt_tokens == none.usage.prompt_tokens + 4, "four patches"
@@ -101,7 +116,9 @@ def test_the_answer_depends_on_the_image_and_is_the_same_again(llava: Path) -> N
     assert again.identity == model.identity
 
 
-def test_a_processor_without_a_template_gets_marks_before_the_text(tmp_path: Path) -> None:
+def test_a_processor_without_a_template_gets_marks_before_the_text(
+    tmp_path: Path,
+) -> None:
     model: Any = resolve(f"hf:{save(tmp_path, None)}?images=true&max_tokens=3")
     plain, shown = model.complete([asked(), asked(drawn("red"))])
     assert shown.error is None
@@ -109,9 +126,13 @@ def test_a_processor_without_a_template_gets_marks_before_the_text(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "image", ["data:image/png;base64,AAAA", "data:image/png,x", "http://a.b/1"]
+    "image",
+    ["data:image/png;base64,AAAA", "data:image/png,x", "http://a.b/1"],
 )
-def test_a_damaged_image_is_the_failure_of_its_call_alone(llava: Path, image: str) -> None:
+def test_a_damaged_image_is_the_failure_of_its_call_alone(
+    llava: Path,
+    image: str,
+) -> None:
     model: Any = resolve(f"hf:{llava}?images=true&max_tokens=3")
     bad, good = model.complete([asked(image), asked(drawn("red"))])
     assert bad.text is None

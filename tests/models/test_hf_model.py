@@ -14,7 +14,9 @@ from tests.models import servers
 pytestmark = pytest.mark.model
 
 SHORT = "Name a film."
-LONG = "I liked Heat (1995), Alien (1979) and Brazil (1985). Which film should I see next?"
+LONG = (
+    "I liked Heat (1995), Alien (1979) and Brazil (1985). Which film should I see next?"
+)
 
 
 def prompt(text: str = SHORT, seed: int = 0) -> Prompt:
@@ -27,13 +29,24 @@ def texts(answers: list[Completion]) -> list[str | None]:
 
 @pytest.fixture(scope="module")
 def greedy(smollm_folder: Path) -> HFModel:
-    return HFModel(str(smollm_folder), max_tokens=12, dtype="float32", device="cpu", batch=2)
+    return HFModel(
+        str(smollm_folder),
+        max_tokens=12,
+        dtype="float32",
+        device="cpu",
+        batch=2,
+    )
 
 
 @pytest.fixture(scope="module")
 def sampling(smollm_folder: Path) -> HFModel:
     return HFModel(
-        str(smollm_folder), temperature=1.0, max_tokens=6, dtype="float32", device="cpu", batch=4
+        str(smollm_folder),
+        temperature=1.0,
+        max_tokens=6,
+        dtype="float32",
+        device="cpu",
+        batch=4,
     )
 
 
@@ -55,10 +68,15 @@ def test_tokens_are_counted(greedy: HFModel) -> None:
     assert word.usage is not None
     assert word.text is not None
     # The token that ends the answer counts, and is not shown.
-    assert word.usage.completion_tokens == len(greedy._local.tokenizer(word.text)["input_ids"]) + 1
+    assert (
+        word.usage.completion_tokens
+        == len(greedy._local.tokenizer(word.text)["input_ids"]) + 1
+    )
 
 
-def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFModel) -> None:
+def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(
+    sampling: HFModel,
+) -> None:
     others = [prompt(LONG, 5), prompt(SHORT, 6), prompt(LONG * 2, 7)]
     (alone,) = sampling.complete([prompt(seed=1)])
     *_, among = sampling.complete([*others, prompt(seed=1)])
@@ -68,11 +86,15 @@ def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFM
 
 
 def test_order_is_kept_and_answers_come_batch_by_batch(greedy: HFModel) -> None:
-    prompts = [prompt(title * 8 * n) for n, title in ((1, "Heat "), (3, "Up "), (2, "Alien "))]
+    prompts = [
+        prompt(title * 8 * n) for n, title in ((1, "Heat "), (3, "Up "), (2, "Alien "))
+    ]
     arrived = [*itertools.chain.from_iterable(greedy.complete_each(prompts))]
     assert [index for index, _ in arrived] == [1, 2, 0]
     answers = greedy.complete(prompts)
-    assert answers == [answer for _, answer in sorted(arrived, key=lambda pair: pair[0])]
+    assert answers == [
+        answer for _, answer in sorted(arrived, key=lambda pair: pair[0])
+    ]
     counts = [answer.usage.prompt_tokens for answer in answers if answer.usage]
     assert counts[0] < counts[2] < counts[1]
 
@@ -90,32 +112,48 @@ def test_a_model_without_a_chat_template_gets_plain_text(smollm_folder: Path) ->
     (answer,) = model.complete([prompt("one two three four")])
     assert answer.usage is not None
     assert answer.usage.prompt_tokens == len(
-        model._local.tokenizer("one two three four")["input_ids"]
+        model._local.tokenizer("one two three four")["input_ids"],
     )
 
 
-def test_the_identity_is_that_of_the_content(smollm_folder: Path, greedy: HFModel) -> None:
+def test_the_identity_is_that_of_the_content(
+    smollm_folder: Path,
+    greedy: HFModel,
+) -> None:
     identity = greedy.identity
     assert identity["model"]["id"] == smollm_folder.name
     assert len(identity["model"]["sha256"]) == 64
     assert identity["dtype"] == "float32"
-    colder = HFModel(str(smollm_folder), temperature=0.5, max_tokens=12, device="cpu", batch=2)
+    colder = HFModel(
+        str(smollm_folder),
+        temperature=0.5,
+        max_tokens=12,
+        device="cpu",
+        batch=2,
+    )
     assert {k for k, v in colder.identity.items() if v != identity[k]} == {"sampling"}
 
 
 def test_a_gguf_file_is_loaded_from_its_converted_folder(
-    smollm_folder: Path, greedy: HFModel, monkeypatch: pytest.MonkeyPatch
+    smollm_folder: Path,
+    greedy: HFModel,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(servers.USER_CACHE))
     gguf = servers.smollm_gguf()
     model = HFModel.from_spec(f"hf:{gguf}?max_tokens=12&dtype=float32&device=cpu")
     made = (smollm_folder / "config.json").stat().st_mtime_ns
     assert texts(model.complete([prompt()])) == texts(greedy.complete([prompt()]))
-    assert (smollm_folder / "config.json").stat().st_mtime_ns == made, "it was converted again"
+    assert (smollm_folder / "config.json").stat().st_mtime_ns == made, (
+        "it was converted again"
+    )
     assert model.identity["model"]["id"] == gguf.name
 
 
-def test_weights_that_could_run_code_are_not_loaded(smollm_folder: Path, tmp_path: Path) -> None:
+def test_weights_that_could_run_code_are_not_loaded(
+    smollm_folder: Path,
+    tmp_path: Path,
+) -> None:
     for file in smollm_folder.iterdir():
         if file.suffix != ".safetensors":
             (tmp_path / file.name).symlink_to(file)
@@ -125,7 +163,10 @@ def test_weights_that_could_run_code_are_not_loaded(smollm_folder: Path, tmp_pat
 
 
 @pytest.mark.slow  # a process of its own, with transformers
-def test_a_model_of_the_hub_is_known_by_its_commit(smollm_folder: Path, tmp_path: Path) -> None:
+def test_a_model_of_the_hub_is_known_by_its_commit(
+    smollm_folder: Path,
+    tmp_path: Path,
+) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     cached = tmp_path / "hub" / "models--org--tiny"
     (cached / "refs").mkdir(parents=True)
@@ -170,7 +211,9 @@ def test_an_unknown_device_says_what_to_do(smollm_folder: Path) -> None:
 def test_exact_answers_do_not_depend_on_their_neighbours(smollm_folder: Path) -> None:
     exact = HFModel(str(smollm_folder), max_tokens=3, device="cpu", exact=True)
     films = ("Heat", "Alien", "Brazil", "Up", "Fargo")
-    asked = [prompt(f"Name {n} films like {film}.") for n in range(1, 11) for film in films]
+    asked = [
+        prompt(f"Name {n} films like {film}.") for n in range(1, 11) for film in films
+    ]
     together = texts(exact.complete(asked))
     assert texts([exact.complete([one])[0] for one in asked]) == together
     assert texts(exact.complete(asked[::-1]))[::-1] == together

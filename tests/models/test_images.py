@@ -39,7 +39,9 @@ def shown(*images: str) -> Prompt:
 def sees(payload: dict[str, Any]) -> Reply:
     """Answers with the colour in the middle of the first image."""
     url = payload["messages"][0]["content"][0]["image_url"]["url"]
-    picture = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")
+    picture = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert(
+        "RGB",
+    )
     return Reply(completion(str(picture.getpixel((8, 8)))))
 
 
@@ -58,7 +60,7 @@ def test_a_message_without_images_is_sent_as_before(faulty: FaultServer) -> None
     model = OpenAIModel("gpt-4o-mini")
     model.complete([shown()])
     assert faulty.asked[0]["messages"] == [
-        {"role": "user", "content": "Which colour has the square?"}
+        {"role": "user", "content": "Which colour has the square?"},
     ]
     model.close()
 
@@ -80,7 +82,8 @@ def test_images_count_as_tokens() -> None:
 
 
 def test_no_script_takes_more_tokens_than_estimated() -> None:
-    # A tokenizer of bytes takes one token of each, as for hieroglyphs; of English about four a token.
+    # A tokenizer of bytes takes one token of each, as for hieroglyphs; of English about
+    # four a token.
     titles = "𓀀𓁐𓂀 " * 20
     prompt = Prompt((Message("user", titles),))
     assert estimated(prompt) >= len(titles.encode()) - titles.count(" ")
@@ -112,9 +115,14 @@ def test_it(recsys):
 """
 
 
-@pytest.mark.parametrize(("model", "ends"), [("Blind", "skipped"), ("Seeing", "passed")])
+@pytest.mark.parametrize(
+    ("model", "ends"),
+    [("Blind", "skipped"), ("Seeing", "passed")],
+)
 def test_a_model_that_reads_no_images_is_not_asked(
-    pytester: pytest.Pytester, model: str, ends: str
+    pytester: pytest.Pytester,
+    model: str,
+    ends: str,
 ) -> None:
     pytester.makepyfile(models=MODELS, test_own=TEST)
     pytester.syspathinsert()
@@ -122,5 +130,5 @@ def test_a_model_that_reads_no_images_is_not_asked(
     done.assert_outcomes(**{ends: 1})
     if ends == "skipped":
         done.stdout.fnmatch_lines(
-            ["*needs a model that reads images, and models:Blind reads none*"]
+            ["*needs a model that reads images, and models:Blind reads none*"],
         )

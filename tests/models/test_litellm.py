@@ -1,4 +1,6 @@
-"""Models behind the APIs of Anthropic, Gemini and Bedrock, which LiteLLM speaks to servers of these dialects."""
+"""Models behind the APIs of Anthropic, Gemini and Bedrock, which LiteLLM speaks to
+servers of these dialects.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def server() -> Iterator[tuple[type[Provider], str]]:
 
 def run(folder: Path, address: str, model: str, *options: str) -> tuple[int, str]:
     places = dict.fromkeys(
-        ("ANTHROPIC_API_BASE", "GEMINI_API_BASE", "AWS_BEDROCK_RUNTIME_ENDPOINT"), address
+        ("ANTHROPIC_API_BASE", "GEMINI_API_BASE", "AWS_BEDROCK_RUNTIME_ENDPOINT"),
+        address,
     )
     (folder / "test_it.py").write_text(TEST, encoding="utf-8")
     done = subprocess.run(
@@ -63,7 +66,9 @@ def run(folder: Path, address: str, model: str, *options: str) -> tuple[int, str
     ],
 )
 def test_a_run_is_counted_kept_and_replayed(
-    server: tuple[type[Provider], str], tmp_path: Path, name: str
+    server: tuple[type[Provider], str],
+    tmp_path: Path,
+    name: str,
 ) -> None:
     provider, address = server
     model = f"litellm:{name}?temperature=0"
@@ -83,10 +88,15 @@ def test_a_run_is_counted_kept_and_replayed(
     status, said = run(tmp_path, address, model, "--recsys-mode=replay")
     assert (status, provider.asked) == (0, asked), said
     for path in filter(Path.is_file, tmp_path.rglob("*")):
-        assert not [key for key in KEYS.values() if key.encode() in path.read_bytes()], path
+        assert not [
+            key for key in KEYS.values() if key.encode() in path.read_bytes()
+        ], path
 
 
-def test_workers_reruns_and_the_gate(server: tuple[type[Provider], str], tmp_path: Path) -> None:
+def test_workers_reruns_and_the_gate(
+    server: tuple[type[Provider], str],
+    tmp_path: Path,
+) -> None:
     need("xdist", "pytest_rerunfailures")
     provider, address = server
     model = "litellm:anthropic/claude-sonnet-4-5?temperature=0"
@@ -99,7 +109,12 @@ def test_workers_reruns_and_the_gate(server: tuple[type[Provider], str], tmp_pat
     Store.of(tmp_path).accept()
     asked, provider.biased = provider.asked, True
     status, said = run(
-        tmp_path, address, model, *workers, "--recsys-baseline", "--recsys-mode=refresh"
+        tmp_path,
+        address,
+        model,
+        *workers,
+        "--recsys-baseline",
+        "--recsys-mode=refresh",
     )
     record = record_of(tmp_path / "record.json")
     assert (status, record["gate"]["status"]) == (1, "failed"), said
@@ -117,7 +132,11 @@ def test_workers_reruns_and_the_gate(server: tuple[type[Provider], str], tmp_pat
         ("mistral/large", "needs a key: set MISTRAL_API_KEY"),
     ],
 )
-def test_what_cannot_be_asked_is_said_before_a_test(tmp_path: Path, model: str, why: str) -> None:
+def test_what_cannot_be_asked_is_said_before_a_test(
+    tmp_path: Path,
+    model: str,
+    why: str,
+) -> None:
     status, said = run(tmp_path, "http://127.0.0.1:1", f"litellm:{model}")
     assert (status, why in " ".join(said.split())) == (4, True), said
 
@@ -125,20 +144,26 @@ def test_what_cannot_be_asked_is_said_before_a_test(tmp_path: Path, model: str, 
 def test_a_server_that_is_gone_is_an_error_of_its_calls(tmp_path: Path) -> None:
     model = "litellm:anthropic/claude-sonnet-4-5"
     status, said = run(tmp_path, "http://127.0.0.1:1", model, "-orecsys_max_wait=1")
-    assert (status, "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())) == (1, True), (
-        said
-    )
+    assert (status, "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())) == (
+        1,
+        True,
+    ), said
 
 
 @pytest.mark.parametrize(
     ("address", "why"),
     [
         ("https://me:hunter2pass@127.0.0.1:1", "is not the address of a server"),
-        ("http://api.example.org", "a key would go unencrypted to http://api.example.org"),
+        (
+            "http://api.example.org",
+            "a key would go unencrypted to http://api.example.org",
+        ),
     ],
 )
 def test_an_address_that_gives_a_key_away_is_refused(
-    tmp_path: Path, address: str, why: str
+    tmp_path: Path,
+    address: str,
+    why: str,
 ) -> None:
     status, said = run(tmp_path, address, "litellm:anthropic/claude-sonnet-4-5")
     assert (status, why in said, "hunter2pass" in said) == (4, True, False), said

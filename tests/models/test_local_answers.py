@@ -51,7 +51,8 @@ def texts(answers: Sequence[Completion]) -> list[str | None]:
 
 
 def test_a_run_asks_it_in_batches_and_a_second_run_reads_its_answers(
-    pytester: pytest.Pytester, folder: Path
+    pytester: pytest.Pytester,
+    folder: Path,
 ) -> None:
     pytester.makepyfile(
         """
@@ -59,7 +60,7 @@ def test_a_run_asks_it_in_batches_and_a_second_run_reads_its_answers(
 
         def test_it(recsys):
             no_repeats(recsys.run(), margin=0.5)
-        """
+        """,
     )
     calls = []
     for _ in range(2):
@@ -75,7 +76,10 @@ def test_a_run_asks_it_in_batches_and_a_second_run_reads_its_answers(
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_exact_answers_do_not_depend_on_the_batch(folder: Path, temperature: float) -> None:
+def test_exact_answers_do_not_depend_on_the_batch(
+    folder: Path,
+    temperature: float,
+) -> None:
     asked = fifty()[::2]
     exact = model(folder, exact=True, temperature=temperature)
     together = texts(exact.complete(asked))
@@ -90,9 +94,12 @@ def test_exact_answers_do_not_depend_on_the_batch(folder: Path, temperature: flo
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_answers_of_a_batch_are_those_of_each_prompt_alone(
-    folder: Path, temperature: float
+    folder: Path,
+    temperature: float,
 ) -> None:
-    """In float32 rounding decides no draw here; what is tested is the arithmetic of batches."""
+    """In float32 rounding decides no draw here; what is
+    tested is the arithmetic of batches.
+    """
     asked = fifty()
     plain = model(folder, exact=True, temperature=temperature).complete(asked)
     for most in (None, 7):
@@ -120,7 +127,10 @@ def test_answers_of_a_batch_are_those_of_each_prompt_alone(
     ],
 )
 def test_every_architecture_answers_in_a_batch_as_alone(
-    tmp_path: Path, kind: str, sizes: dict[str, int], temperature: float
+    tmp_path: Path,
+    kind: str,
+    sizes: dict[str, int],
+    temperature: float,
 ) -> None:
     answering = model(tiny.save(tmp_path, kind, **sizes), temperature=temperature)
     asked = [prompt(one.messages[0].content, one.seed % 3) for one in fifty()[::4] * 2]
@@ -132,9 +142,12 @@ def test_a_repeated_prompt_of_a_batch_is_read_once(folder: Path) -> None:
     answering = model(folder, temperature=1.0)
     read = []
     answering._local.network.register_forward_pre_hook(
-        lambda _, __, given: read.append(tuple(given["input_ids"].shape)), with_kwargs=True
+        lambda _, __, given: read.append(tuple(given["input_ids"].shape)),
+        with_kwargs=True,
     )
-    answers = texts(answering.complete([prompt("Name a film.", seed) for seed in range(5)]))
+    answers = texts(
+        answering.complete([prompt("Name a film.", seed) for seed in range(5)]),
+    )
     assert len(set(answers)) == 5
     assert read[:2] == [(1, len("Name a film.") - 1), (5, 1)]
 
@@ -146,7 +159,8 @@ def test_a_prompt_of_one_token_can_be_repeated(folder: Path) -> None:
 
 
 class Script:
-    """Makes a model write fixed texts, one per row of a batch; a row with none writes what it will.
+    """Makes a model write fixed texts, one per row of a batch; a row with none writes
+    what it will.
 
     Attributes:
         steps: How often the model was asked for a token.
@@ -175,7 +189,9 @@ class Script:
     [(2, "1. Heat\n2. Up\n"), (1, "1. Heat\n"), (None, "1. Heat\n2. Up\n3. Fargo\n")],
 )
 def test_an_answer_ends_with_the_line_of_its_last_entry(
-    folder: Path, k: int | None, expected: str
+    folder: Path,
+    k: int | None,
+    expected: str,
 ) -> None:
     decode = partial(tiny.tokenizer().decode, skip_special_tokens=True)
     how = decoding.Writing(60, frozenset({2}), decode)
@@ -209,8 +225,15 @@ def test_a_row_keeps_its_draws_when_others_have_ended(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mamba"])
-def test_choices_have_the_probability_of_being_written(tmp_path: Path, kind: str) -> None:
-    sizes = {"sliding_window": 8, "query_pre_attn_scalar": 8} if kind == "gemma3_text" else {}
+def test_choices_have_the_probability_of_being_written(
+    tmp_path: Path,
+    kind: str,
+) -> None:
+    sizes = (
+        {"sliding_window": 8, "query_pre_attn_scalar": 8}
+        if kind == "gemma3_text"
+        else {}
+    )
     answering = model(tiny.save(tmp_path, kind, **sizes), answer="choices")
     network, local = answering._local.network, answering._local
     asked = local.encode((Message("user", "Name a film."),))
@@ -224,9 +247,11 @@ def test_choices_have_the_probability_of_being_written(tmp_path: Path, kind: str
                 plain += float(logits.log_softmax(-1)[token])
                 context.append(token)
             assert score == pytest.approx(plain, abs=1e-3)
-    ranked = [FILMS[place] for place in sorted(range(6), key=lambda place: -scores[place])]
+    ranked = [
+        FILMS[place] for place in sorted(range(6), key=lambda place: -scores[place])
+    ]
     one, three = answering.complete(
-        [prompt("Name a film.", 0, None, *FILMS), prompt("Name a film.", 0, 3, *FILMS)]
+        [prompt("Name a film.", 0, None, *FILMS), prompt("Name a film.", 0, 3, *FILMS)],
     )
     assert (one.text, one.finish_reason) == (ranked[0], "choice")
     assert three.text == "\n".join(ranked[:3])
@@ -249,11 +274,16 @@ def test_how_answers_are_made_is_part_of_the_identity(folder: Path) -> None:
 
 def test_a_model_may_be_divided_among_devices(folder: Path) -> None:
     divided = HFModel(str(folder), device_map="auto", max_tokens=16)
-    assert texts(divided.complete(fifty()[:3])) == texts(model(folder).complete(fifty()[:3]))
+    assert texts(divided.complete(fifty()[:3])) == texts(
+        model(folder).complete(fifty()[:3]),
+    )
     assert divided.identity["device"].endswith(", auto")
 
 
-def test_a_batch_that_does_not_fit_is_halved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_does_not_fit_is_halved(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     write = decoding.write
     sizes = []
 
@@ -268,7 +298,13 @@ def test_a_batch_that_does_not_fit_is_halved(folder: Path, monkeypatch: pytest.M
     asked = [prompt(f"{n} Name a film.") for n in range(5)]
     huge = answering._local.encode(asked[3].messages)
     answers = answering.complete(asked)
-    assert [answer.error is None for answer in answers] == [True, True, True, False, True]
+    assert [answer.error is None for answer in answers] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
     assert "of the test" in str(answers[3].error)
     assert sizes[0] == 5
 
@@ -285,16 +321,23 @@ class Model(LlamaForCausalLM):
 
 
 def test_code_of_a_model_runs_only_where_it_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("RECSYS_CODE_RAN", raising=False)
     folder = tiny.save(tmp_path / "mine")
     (folder / "mine.py").write_text(CODE)
     config = json.loads((folder / "config.json").read_text())
     config["model_type"] = "mine"
-    config["auto_map"] = {"AutoConfig": "mine.Mine", "AutoModelForCausalLM": "mine.Model"}
+    config["auto_map"] = {
+        "AutoConfig": "mine.Mine",
+        "AutoModelForCausalLM": "mine.Model",
+    }
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(RecommenderError, match=r"its own Python code.*trust_remote_code=true"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"its own Python code.*trust_remote_code=true",
+    ):
         model(folder).complete([prompt("Name")])
     config["auto_map"]["AutoConfig"] = "other/repository--mine.Mine"
     (folder / "config.json").write_text(json.dumps(config))

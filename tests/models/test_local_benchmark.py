@@ -1,4 +1,6 @@
-"""The benchmark of local models runs, on models of random weights; nothing is said of its times."""
+"""The benchmark of local models runs, on models of random
+weights; nothing is said of its times.
+"""
 
 from pathlib import Path
 
@@ -15,7 +17,9 @@ from pytest_recsys_mt.llm.local.hf_model import HFModel
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_every_way_answers_alike(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], temperature: float
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    temperature: float,
 ) -> None:
     folder = tiny.save(tmp_path, max_position_embeddings=8192)
     prompts = local_llm.planned(users=2, k=3)
@@ -35,8 +39,21 @@ def test_every_way_answers_alike(
 
 
 def test_the_card_is_measured_on_whatever_there_is() -> None:
-    sizes = {**local_llm.LLAMA_3_8B, "vocab_size": 300, "hidden_size": 64, "intermediate_size": 128}
-    sizes |= {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+    sizes = {
+        **local_llm.LLAMA_3_8B,
+        "vocab_size": 300,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+    }
+    sizes |= {
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    }
     figures = local_llm.card(6, 2, sizes, read=30, product=64)
-    assert {"peak TFLOP/s", "read, in batches", "answered, one at a time"} <= figures.keys()
+    assert {
+        "peak TFLOP/s",
+        "read, in batches",
+        "answered, one at a time",
+    } <= figures.keys()
     assert all(value > 0 for value in figures.values())

@@ -1,4 +1,6 @@
-"""As many calls in flight as a spec allows: connections, open files and answers that arrive together."""
+"""As many calls in flight as a spec allows: connections,
+open files and answers that arrive together.
+"""
 
 import asyncio
 import subprocess
@@ -22,7 +24,10 @@ from pytest_recsys_mt.requests import Message, Prompt
 from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models.faults import FaultServer, Reply, completion
 
-resource = pytest.importorskip("resource", reason="there is no limit of open files here")
+resource = pytest.importorskip(
+    "resource",
+    reason="there is no limit of open files here",
+)
 
 MANY = 1000
 FILES = 256
@@ -31,13 +36,16 @@ FILES = 256
 
 def prompts(count: int) -> list[Prompt]:
     return [
-        Prompt((Message("user", f"question {number}"),), seed=number) for number in range(count)
+        Prompt((Message("user", f"question {number}"),), seed=number)
+        for number in range(count)
     ]
 
 
 @dataclass
 class Crowd:
-    """A server that answers nobody before `most` wait together, and then everybody a moment later."""
+    """A server that answers nobody before `most` wait
+    together, and then everybody a moment later.
+    """
 
     most: int
     asked: int = 0
@@ -83,20 +91,28 @@ def serving(crowd: Crowd) -> Iterator[str]:
 
 @pytest.mark.parametrize("ahead", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_thousand_calls_are_in_flight_and_all_are_answered(
-    ahead: bool, monkeypatch: pytest.MonkeyPatch
+    ahead: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # The server's ends of the connections are files of this process too.
-    most = MANY if hard == resource.RLIM_INFINITY else min(MANY, (hard - 2 * FILES) // 2)
+    most = (
+        MANY if hard == resource.RLIM_INFINITY else min(MANY, (hard - 2 * FILES) // 2)
+    )
     crowd = Crowd(most)
     with serving(crowd) as url:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * most + 2 * FILES, hard), hard))
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE,
+            (min(2 * most + 2 * FILES, hard), hard),
+        )
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         model = OpenAIModel("tiny", concurrency=most, max_wait=600, timeout=600)
         model.ahead = ahead
         answers = model.complete(prompts(2 * most))
         model.close()
-    assert [answer.text for answer in answers] == [f"question {n}" for n in range(2 * most)]
+    assert [answer.text for answer in answers] == [
+        f"question {n}" for n in range(2 * most)
+    ]
     assert crowd.asked == 2 * most, "no call was sent again, as after a timeout"
     assert crowd.together == most
 
@@ -119,9 +135,14 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 
 
-def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(faulty: FaultServer) -> None:
+def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(
+    faulty: FaultServer,
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED], capture_output=True, check=True, text=True
+        [sys.executable, "-c", LIMITED],
+        capture_output=True,
+        check=True,
+        text=True,
     )
     assert done.stdout.splitlines() == [
         "concurrency=1000 takes 1,256 open files, and this process may open 600; "
@@ -132,14 +153,20 @@ def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(faulty: FaultServer
 
 
 def test_more_than_the_most_is_an_error_that_names_it() -> None:
-    with pytest.raises(RecommenderError, match=r"concurrency must be in 1\.\.4096, got 5000"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"concurrency must be in 1\.\.4096, got 5000",
+    ):
         OpenAIModel("tiny", concurrency=5000)
 
 
 @pytest.mark.parametrize("ahead", [False, True])
-def test_answers_that_nobody_takes_hold_the_calls_back(ahead: bool, faulty: FaultServer) -> None:
-    # Before any is taken each of three workers asks once; with `ahead`, two more answers may wait. Those
-    # of the first list count anew: its reader holds it.
+def test_answers_that_nobody_takes_hold_the_calls_back(
+    ahead: bool,
+    faulty: FaultServer,
+) -> None:
+    # Before any is taken each of three workers asks once; with `ahead`, two more
+    # answers may wait. Those of the first list count anew: its reader holds it.
     least, most = (6, 10) if ahead else (3, 3)
     reached, overrun = threading.Event(), threading.Event()
 
@@ -175,7 +202,8 @@ def test_prompts_may_join_while_the_last_answer_is_read(faulty: FaultServer) -> 
 
 
 def test_what_is_sent_is_what_the_openai_client_sends(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-sentinel-0123456789")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
@@ -186,7 +214,9 @@ def test_what_is_sent_is_what_the_openai_client_sends(
     async def by_client() -> None:
         http = http_client(endpoint, 1, [])
         async with openai.AsyncOpenAI(
-            base_url=endpoint.url, http_client=http, timeout=http.timeout
+            base_url=endpoint.url,
+            http_client=http,
+            timeout=http.timeout,
         ) as client:
             await client.chat.completions.create(**model.body(asked))
 

@@ -26,7 +26,11 @@ def base_url(monkeypatch: pytest.MonkeyPatch) -> SetURL:
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )
-def test_the_environment_names_the_endpoint(base_url: SetURL, given: str, url: str) -> None:
+def test_the_environment_names_the_endpoint(
+    base_url: SetURL,
+    given: str,
+    url: str,
+) -> None:
     base_url(given)
     assert Endpoint.from_environment().url == url
     assert OpenAIModel("m").identity["host"] == url
@@ -66,9 +70,14 @@ def test_a_missing_key_says_what_to_do_when_first_asked() -> None:
         model.complete([PROMPT])
 
 
-@pytest.mark.parametrize("host", ["10.0.0.7", "localhost.example.org", "127.0.0.1.example.org"])
+@pytest.mark.parametrize(
+    "host",
+    ["10.0.0.7", "localhost.example.org", "127.0.0.1.example.org"],
+)
 def test_the_key_does_not_leave_the_machine_unencrypted(
-    base_url: SetURL, monkeypatch: pytest.MonkeyPatch, host: str
+    base_url: SetURL,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
 ) -> None:
     base_url(f"http://{host}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -80,7 +89,9 @@ def test_the_key_does_not_leave_the_machine_unencrypted(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "[::1]", "localhost"])
 def test_this_machine_needs_neither_key_nor_https(
-    base_url: SetURL, monkeypatch: pytest.MonkeyPatch, host: str
+    base_url: SetURL,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
 ) -> None:
     base_url(f"http://{host}:1/v1")
     assert Endpoint.from_environment().key() is None
@@ -89,13 +100,20 @@ def test_this_machine_needs_neither_key_nor_https(
 
 
 @pytest.mark.parametrize(
-    "spec", ["m?temperature=0&max_tokens=9", "openai:m?max_tokens=9&temperature=0"]
+    "spec",
+    ["m?temperature=0&max_tokens=9", "openai:m?max_tokens=9&temperature=0"],
 )
 def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
     model = OpenAIModel.from_spec(spec)
-    assert model.identity["sampling"] == {"temperature": 0.0, "max_tokens": 9, "top_p": None}
+    assert model.identity["sampling"] == {
+        "temperature": 0.0,
+        "max_tokens": 9,
+        "top_p": None,
+    }
     assert model.name == "m"
-    assert OpenAIModel.from_spec(f"{spec}&json=true").identity["sampling"]["json"] is True
+    assert (
+        OpenAIModel.from_spec(f"{spec}&json=true").identity["sampling"]["json"] is True
+    )
     promising = OpenAIModel.from_spec(f"{spec}&seeded=true")
     assert promising.seeded
     assert promising.identity == OpenAIModel.from_spec(spec).identity
@@ -115,7 +133,10 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
         ("openai:m?temperature=nan", "temperature must be .*, got nan"),
         ("openai:m?max_tokens=0", "max_tokens must be .*, got 0"),
         ("openai:m?top_p=0", "top_p must be .*, got 0.0"),
-        ("openai:m?answer=choices", "answer='choices' is not one of 'generate', 'json'"),
+        (
+            "openai:m?answer=choices",
+            "answer='choices' is not one of 'generate', 'json'",
+        ),
         ("openai:m?concurrency=0", "concurrency must be .*, got 0"),
         ("openai:m?max_wait=-1", "max_wait must be .*, got -1.0"),
         ("openai:m?timeout=0", "timeout must be .*, got 0.0"),

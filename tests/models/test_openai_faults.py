@@ -53,7 +53,9 @@ def test_an_answer_keeps_all_that_the_server_says_of_it(faulty: FaultServer) -> 
     assert faulty.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
-def test_calls_that_wait_beside_each_other_take_their_own_time(faulty: FaultServer) -> None:
+def test_calls_that_wait_beside_each_other_take_their_own_time(
+    faulty: FaultServer,
+) -> None:
     def slow(payload: dict[str, Any]) -> Reply:
         time.sleep(0.2)
         return Reply(completion())
@@ -71,7 +73,10 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
     with_all = OpenAIModel("tiny", temperature=0.5, max_tokens=9, top_p=0.5)
     with_all.complete([prompt(seed=2**31 + 5)])
     OpenAIModel("tiny", max_tokens=9).complete([prompt()])
-    common = {"model": "tiny", "messages": [{"role": "user", "content": "Name a film."}]}
+    common = {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": "Name a film."}],
+    }
     assert faulty.asked == [
         {**common, "max_tokens": 9, "temperature": 0.5, "top_p": 0.5, "seed": 5},
         {**common, "max_tokens": 9, "seed": 0},
@@ -82,9 +87,18 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
     ("reply", "says"),
     [
         (Reply({"error": {"message": "overloaded"}}, 500), "HTTP 500: overloaded"),
-        (Reply({"error": {"message": "no such model"}}, 404), "HTTP 404 (check the model's name"),
-        (Reply({"detail": "who are you"}, 401), "HTTP 401 (check OPENAI_API_KEY): who are you"),
-        (Reply(b"<html>" + b"x" * 9000, 502, {"content-type": "text/html"}), "HTTP 502: <html>xxx"),
+        (
+            Reply({"error": {"message": "no such model"}}, 404),
+            "HTTP 404 (check the model's name",
+        ),
+        (
+            Reply({"detail": "who are you"}, 401),
+            "HTTP 401 (check OPENAI_API_KEY): who are you",
+        ),
+        (
+            Reply(b"<html>" + b"x" * 9000, 502, {"content-type": "text/html"}),
+            "HTTP 502: <html>xxx",
+        ),
         (Reply(b"", 503), "HTTP 503: no reason given"),
         (Reply(b'{"choices": ['), "the answer is not JSON"),
         (Reply(b"[" * 100_000), "nested too deeply"),
@@ -93,21 +107,44 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
         (Reply({"error": {"message": "quota"}}), "has no choices, but an error: quota"),
         (Reply({**completion(), "choices": []}), "the answer has no choices"),
         (Reply({**completion(), "choices": "none"}), "the answer has no choices"),
-        (Reply({**completion(), "choices": completion()["choices"] * 2}), "has 2 choices"),
-        (Reply(completion("x" * 10_000_000)), "the answer has more than 2,000,000 bytes"),
-        (Reply({"error": "x" * 10_000_000}, 400), "the answer has more than 2,000,000 bytes"),
-        (Reply(gzip.compress(b"[]"), 200, {"content-encoding": "gzip"}), "packed as 'gzip'"),
+        (
+            Reply({**completion(), "choices": completion()["choices"] * 2}),
+            "has 2 choices",
+        ),
+        (
+            Reply(completion("x" * 10_000_000)),
+            "the answer has more than 2,000,000 bytes",
+        ),
+        (
+            Reply({"error": "x" * 10_000_000}, 400),
+            "the answer has more than 2,000,000 bytes",
+        ),
+        (
+            Reply(gzip.compress(b"[]"), 200, {"content-encoding": "gzip"}),
+            "packed as 'gzip'",
+        ),
         (Reply(completion(), missing=9), "broke off"),
         (Reply(completion(), missing=None), "broke off"),
-        (Reply(json.dumps(completion("ä"), ensure_ascii=False).encode("latin-1")), "not UTF-8"),
+        (
+            Reply(json.dumps(completion("ä"), ensure_ascii=False).encode("latin-1")),
+            "not UTF-8",
+        ),
         (Reply(completion(["Heat"])), "the model wrote nothing"),
-        (Reply(completion(None, finish_reason="length")), "'length'); raise max_tokens"),
-        (Reply(completion(None, finish_reason="MAX_TOKENS")), "'MAX_TOKENS'); raise max_tokens"),
+        (
+            Reply(completion(None, finish_reason="length")),
+            "'length'); raise max_tokens",
+        ),
+        (
+            Reply(completion(None, finish_reason="MAX_TOKENS")),
+            "'MAX_TOKENS'); raise max_tokens",
+        ),
         (Reply({"error": {"message": "a\x1b[31m\nb"}}, 500), "HTTP 500: a b"),
     ],
 )
 def test_a_failed_call_is_an_answer_with_a_reason(
-    faulty: FaultServer, reply: Reply, says: str
+    faulty: FaultServer,
+    reply: Reply,
+    says: str,
 ) -> None:
     faulty.answer = lambda payload: reply
     answer = ask()
@@ -129,7 +166,10 @@ def test_a_failed_call_is_an_answer_with_a_reason(
     ],
 )  # fmt: skip
 def test_who_answers_nothing_has_said_so(
-    faulty: FaultServer, reply: Reply, text: str, says: str
+    faulty: FaultServer,
+    reply: Reply,
+    text: str,
+    says: str,
 ) -> None:
     faulty.answer = lambda payload: reply
     answer = ask()
@@ -139,17 +179,28 @@ def test_who_answers_nothing_has_said_so(
 
 @pytest.mark.parametrize("thought", ["thinking", "reasoning"])
 def test_an_answer_in_parts_is_its_text(faulty: FaultServer, thought: str) -> None:
-    thinking = {"type": thought, "thinking": [{"type": "text", "text": "Cats?"}], "text": "Cats?"}
-    parts = [thinking, {"type": "text", "text": "1. Heat"}, {"type": "text", "text": "\n2. Alien"}]
+    thinking = {
+        "type": thought,
+        "thinking": [{"type": "text", "text": "Cats?"}],
+        "text": "Cats?",
+    }
+    parts = [
+        thinking,
+        {"type": "text", "text": "1. Heat"},
+        {"type": "text", "text": "\n2. Alien"},
+    ]
     faulty.answer = lambda payload: Reply(completion(parts))
     assert ask().text == "1. Heat\n2. Alien"
-    faulty.answer = lambda payload: Reply(completion([thinking], finish_reason="length"))
+    faulty.answer = lambda payload: Reply(
+        completion([thinking], finish_reason="length"),
+    )
     assert "the model thought until no token was left" in str(ask().error)
 
 
 @pytest.mark.parametrize("limit", ["length", "max_tokens", "MAX_TOKENS"])
 def test_thinking_that_a_limit_ended_says_how_to_give_it_more(
-    faulty: FaultServer, limit: str
+    faulty: FaultServer,
+    limit: str,
 ) -> None:
     message = {"content": None, "reasoning": "Cats?"}
     reply = Reply(completion(message=message, finish_reason=limit))
@@ -167,7 +218,8 @@ TOO_LARGE = [
 
 @pytest.mark.parametrize("says", TOO_LARGE)
 def test_a_default_limit_that_is_too_large_says_how_to_change_it(
-    faulty: FaultServer, says: str
+    faulty: FaultServer,
+    says: str,
 ) -> None:
     faulty.answer = lambda payload: Reply({"error": {"message": says}}, 400)
     default = "HTTP 400 (max_tokens=16384 is this package's default for the model, and ?max_tokens="
@@ -182,7 +234,10 @@ def test_a_default_limit_that_is_too_large_says_how_to_change_it(
 def test_what_was_learned_before_another_error_is_kept(faulty: FaultServer) -> None:
     def answer(payload: dict[str, Any]) -> Reply:
         if "max_tokens" in payload:
-            return Reply({"error": {"message": "Unsupported parameter: 'max_tokens'"}}, 400)
+            return Reply(
+                {"error": {"message": "Unsupported parameter: 'max_tokens'"}},
+                400,
+            )
         return Reply({"error": {"message": "Unknown effort: 'low'"}}, 400)
 
     faulty.answer = answer
@@ -204,7 +259,8 @@ def test_one_failure_leaves_the_other_answers_alone(faulty: FaultServer) -> None
 
 
 def test_nobody_there_is_an_answer_with_a_reason(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     answer = ask()
@@ -249,8 +305,24 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, Path]:
     if shutil.which("openssl") is None:
         pytest.skip("making a certificate needs the openssl command")
     key, file = folder / "key.pem", folder / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    command += ["-nodes", "-days", "2", "-subj", "/CN=test", "-addext", f"subjectAltName={name}"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+    ]
+    command += [
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=test",
+        "-addext",
+        f"subjectAltName={name}",
+    ]
     command += ["-keyout", str(key), "-out", str(file)]
     subprocess.run(command, check=True, capture_output=True)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -267,7 +339,11 @@ def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, Path]:
     ],
 )
 def test_a_certificate_must_be_trusted_and_bear_the_right_name(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, is_trusted: bool, says: str | None
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    name: str,
+    is_trusted: bool,
+    says: str | None,
 ) -> None:
     tls, file = certificate(tmp_path, name)
     if is_trusted:
@@ -275,7 +351,9 @@ def test_a_certificate_must_be_trusted_and_bear_the_right_name(
     with FaultServer(tls) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         answer = ask(max_wait=60)
-        assert len(server.asked) == (says is None), "no key goes to a server that is not trusted"
+        assert len(server.asked) == (says is None), (
+            "no key goes to a server that is not trusted"
+        )
     if says is None:
         assert answer.text == "1. Heat"
     else:
@@ -284,7 +362,9 @@ def test_a_certificate_must_be_trusted_and_bear_the_right_name(
         assert says in answer.error
 
 
-def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_dies_and_returns_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with FaultServer() as first:
         monkeypatch.setenv("OPENAI_BASE_URL", first.url)
         model = OpenAIModel("tiny", max_wait=60)
@@ -300,7 +380,9 @@ def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(model, "_reason", told)
     answers = model.complete_each([prompt(str(i)) for i in range(3)])
     seen: list[tuple[int, Completion | None]] = []
-    asking = threading.Thread(target=lambda: seen.extend(itertools.chain.from_iterable(answers)))
+    asking = threading.Thread(
+        target=lambda: seen.extend(itertools.chain.from_iterable(answers)),
+    )
     asking.start()
     assert refused.wait(30), "the server is gone"
     with FaultServer(port=first.port):
@@ -309,10 +391,15 @@ def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.Monkey
 
 
 def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
-    faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "3600"})
+    faulty.answer = lambda payload: Reply(
+        {"error": "slow down"},
+        429,
+        {"retry-after": "3600"},
+    )
     answers = OpenAIModel("tiny", concurrency=1, max_wait=120).complete([prompt()] * 20)
     assert len(faulty.asked) == 7 * 5 + 1, "the eighth call in a row is believed"
     for answer in answers:
@@ -322,7 +409,8 @@ def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(
 
 
 def test_an_absurd_wait_at_one_call_in_five_leaves_the_other_four_alone(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
 
@@ -331,14 +419,20 @@ def test_an_absurd_wait_at_one_call_in_five_leaves_the_other_four_alone(
         return Reply({}, 429, {"retry-after": "1e9"}) if absurd else Reply(completion())
 
     faulty.answer = answer
-    answers = OpenAIModel("tiny", max_wait=120).complete([prompt(str(i)) for i in range(50)])
+    answers = OpenAIModel("tiny", max_wait=120).complete(
+        [prompt(str(i)) for i in range(50)],
+    )
     assert [a.text for a in answers] == [None, *["1. Heat"] * 4] * 10
     assert "asks to wait 1000000000 s" in str(answers[0].error)
 
 
-@pytest.mark.parametrize("name", ["silence: no answer", "connection: closed before an answer"])
+@pytest.mark.parametrize(
+    "name",
+    ["silence: no answer", "connection: closed before an answer"],
+)
 def test_an_endpoint_that_never_answers_is_given_up_for_all_calls(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with HostileServer({name: FAULTS[name]}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -353,7 +447,9 @@ def test_an_endpoint_that_never_answers_is_given_up_for_all_calls(
         assert "given up for now (recsys_max_wait)" in str(each.error)
 
 
-def test_a_port_that_takes_no_connection_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_takes_no_connection_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         waiting = [socket.socket() for _ in range(4)]
         for each in waiting:
@@ -361,7 +457,10 @@ def test_a_port_that_takes_no_connection_is_given_up(monkeypatch: pytest.MonkeyP
             each.connect_ex(full.getsockname())
         monkeypatch.setattr(transport, "_CONNECT", 0.3)
         monkeypatch.setattr(pacing, "_STRANGER", 0.2)
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{full.getsockname()[1]}/v1")
+        monkeypatch.setenv(
+            "OPENAI_BASE_URL",
+            f"http://127.0.0.1:{full.getsockname()[1]}/v1",
+        )
         answers = OpenAIModel("tiny", max_wait=600).complete([prompt()] * 20)
         for each in waiting:
             each.close()
@@ -369,8 +468,14 @@ def test_a_port_that_takes_no_connection_is_given_up(monkeypatch: pytest.MonkeyP
     assert all("does not take a connection" in str(a.error) for a in answers)
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name.startswith("frame: ")][3:])
-def test_what_is_no_http_is_sent_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [name for name in FAULTS if name.startswith("frame: ")][3:],
+)
+def test_what_is_no_http_is_sent_again(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
     with HostileServer({name: FAULTS[name]}, most=1) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -379,23 +484,31 @@ def test_what_is_no_http_is_sent_again(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_storm_of_refusals_costs_time_and_no_answer(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     refused = 0
 
     def answer(payload: dict[str, Any]) -> Reply:
         nonlocal refused
         refused += 1
-        return Reply({}, 429, {"retry-after-ms": "1"}) if refused % 3 else Reply(completion())
+        return (
+            Reply({}, 429, {"retry-after-ms": "1"})
+            if refused % 3
+            else Reply(completion())
+        )
 
     faulty.answer = answer
-    answers = OpenAIModel("tiny", max_wait=600).complete([prompt(str(i)) for i in range(30)])
+    answers = OpenAIModel("tiny", max_wait=600).complete(
+        [prompt(str(i)) for i in range(30)],
+    )
     assert [a.text for a in answers] == ["1. Heat"] * 30
     assert len(faulty.asked) == 90
 
 
 def test_no_proxy_sees_what_stays_on_this_machine(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with FaultServer() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
@@ -404,7 +517,10 @@ def test_no_proxy_sees_what_stays_on_this_machine(
         assert proxy.headers == []
 
 
-def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_none_is_sent(
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", KEY)
     assert ask().text == "1. Heat"
@@ -421,7 +537,9 @@ def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch: pytest.Mon
     ],
 )
 def test_a_key_that_comes_back_is_not_kept(
-    faulty: FaultServer, reply: Reply, caplog: pytest.LogCaptureFixture
+    faulty: FaultServer,
+    reply: Reply,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     faulty.answer = lambda payload: reply
@@ -433,7 +551,8 @@ def test_a_key_that_comes_back_is_not_kept(
 
 
 def test_a_placeholder_for_a_key_may_stand_in_an_answer(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     faulty.answer = lambda payload: Reply(completion("And Then There Were none"))
@@ -444,14 +563,18 @@ def rejecting(*fields: str) -> Callable[[dict[str, Any]], Reply]:
     def answer(payload: dict[str, Any]) -> Reply:
         for name in fields:
             if name in payload:
-                return Reply({"error": {"message": f"Unsupported parameter: '{name}'"}}, 400)
+                return Reply(
+                    {"error": {"message": f"Unsupported parameter: '{name}'"}},
+                    400,
+                )
         return Reply(completion(" ".join(sorted(payload))))
 
     return answer
 
 
 def test_what_an_endpoint_rejects_is_left_out_and_remembered(
-    faulty: FaultServer, caplog: pytest.LogCaptureFixture
+    faulty: FaultServer,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     faulty.answer = rejecting("seed", "max_tokens")
     model = OpenAIModel("tiny", concurrency=1)
@@ -471,7 +594,9 @@ def test_answers_are_held_to_json_where_the_endpoint_can(faulty: FaultServer) ->
     faulty.answer = rejecting("response_format")
     model = OpenAIModel("tiny", json=True)
     assert model.complete([prompt()])[0].text == "max_tokens messages model seed"
-    assert model.notes == [f"{faulty.url} takes no response_format, so JSON output is not enforced"]
+    assert model.notes == [
+        f"{faulty.url} takes no response_format, so JSON output is not enforced",
+    ]
 
 
 def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
@@ -493,7 +618,9 @@ def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
     answers = model.complete([asks, asks])
     assert [answer.text for answer in answers] == ["max_tokens messages model seed"] * 2
     assert len(faulty.asked) == 2 + 3, "one refusal, then none"
-    assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
+    assert model.notes == [
+        f"{faulty.url} takes no JSON schema, so answers may have any form",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -506,7 +633,8 @@ def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
     ],
 )
 def test_a_schema_that_is_refused_in_other_words_is_left_out(
-    faulty: FaultServer, says: str
+    faulty: FaultServer,
+    says: str,
 ) -> None:
     faulty.answer = lambda payload: (
         Reply({"error": {"message": says}}, 400)
@@ -515,7 +643,9 @@ def test_a_schema_that_is_refused_in_other_words_is_left_out(
     )
     model = OpenAIModel("tiny", answer="json", concurrency=1)
     assert model.complete([as_json(replace(prompt(), k=3))])[0].text == "1. Heat"
-    assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
+    assert model.notes == [
+        f"{faulty.url} takes no JSON schema, so answers may have any form",
+    ]
 
 
 def test_json_mode_takes_the_place_of_a_schema_where_the_spec_asks_for_both(
@@ -523,7 +653,10 @@ def test_json_mode_takes_the_place_of_a_schema_where_the_spec_asks_for_both(
 ) -> None:
     def answer(payload: dict[str, Any]) -> Reply:
         if payload["response_format"]["type"] == "json_schema":
-            return Reply({"error": {"message": "response_format: json_schema is not known"}}, 400)
+            return Reply(
+                {"error": {"message": "response_format: json_schema is not known"}},
+                400,
+            )
         return Reply(completion())
 
     faulty.answer = answer
@@ -545,19 +678,41 @@ UNKNOWN = 'Invalid JSON payload received. Unknown name "seed": Cannot find field
     "refusal",
     [
         Reply({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}, 422),
-        Reply([{"error": {"code": 400, "message": UNKNOWN, "status": "INVALID_ARGUMENT"}}], 400),
+        Reply(
+            [
+                {
+                    "error": {
+                        "code": 400,
+                        "message": UNKNOWN,
+                        "status": "INVALID_ARGUMENT",
+                    },
+                },
+            ],
+            400,
+        ),
     ],
     ids=["Pydantic", "Google"],
 )
-def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer, refusal: Reply) -> None:
-    faulty.answer = lambda payload: refusal if "seed" in payload else Reply(completion())
+def test_fields_that_a_schema_forbids_are_left_out(
+    faulty: FaultServer,
+    refusal: Reply,
+) -> None:
+    faulty.answer = lambda payload: (
+        refusal if "seed" in payload else Reply(completion())
+    )
     assert ask().text == "1. Heat"
 
 
-def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer) -> None:
+def test_a_complaint_about_something_else_is_not_remembered(
+    faulty: FaultServer,
+) -> None:
     def answer(payload: dict[str, Any]) -> Reply:
         text = payload["messages"][0]["content"]
-        return Reply({"error": f"bad input {text}"}, 400) if "Seed" in text else Reply(completion())
+        return (
+            Reply({"error": f"bad input {text}"}, 400)
+            if "Seed" in text
+            else Reply(completion())
+        )
 
     faulty.answer = answer
     model = OpenAIModel("tiny", concurrency=1)
@@ -568,7 +723,9 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
     assert model.notes == []
 
 
-def test_a_prompt_that_is_refused_in_words_of_a_field_costs_no_field(faulty: FaultServer) -> None:
+def test_a_prompt_that_is_refused_in_words_of_a_field_costs_no_field(
+    faulty: FaultServer,
+) -> None:
     says = "this question is not allowed: temperature"
     faulty.answer = lambda payload: Reply({"error": says}, 400)
     model = OpenAIModel("tiny", temperature=0.5)
@@ -576,7 +733,9 @@ def test_a_prompt_that_is_refused_in_words_of_a_field_costs_no_field(faulty: Fau
     assert model.notes == []
 
 
-def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_itself_is_asked_in_its_own_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from pytest_recsys_mt.llm.api.dialect import Dialect
     from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
@@ -584,7 +743,8 @@ def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_known_of_a_server_is_not_tried(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fields = {"limits": ("max_tokens",), "json": False, "schema": False}
     monkeypatch.setattr(dialect, "KNOWN", {urlsplit(faulty.url).hostname: fields})
@@ -603,7 +763,9 @@ def test_what_is_known_of_a_server_is_not_tried(
     assert silent.notes == []
 
 
-def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultServer) -> None:
+def test_answers_are_yielded_as_they_arrive_and_returned_in_order(
+    faulty: FaultServer,
+) -> None:
     first_may_end = threading.Event()
 
     def answer(payload: dict[str, Any]) -> Reply:

@@ -13,7 +13,8 @@ import pytest
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
 
-# Runs inside this process cannot import aiohttp and httpx anew; the module above sees to the rest.
+# Runs inside this process cannot import aiohttp and httpx anew; the module above sees
+# to the rest.
 importlib.import_module("pytest_recsys_mt.llm.api.transport")
 
 TEST = """
@@ -36,23 +37,35 @@ FAULTS = {
     "has 2 choices": Reply({**completion(), "choices": completion()["choices"] * 2}),
     "wrote nothing": Reply(completion(None, finish_reason="length")),
     "more than 2,000,000 bytes": Reply(completion("x" * 10_000_000)),
-    "a redirect": Reply(b"", 307, {"location": "http://127.0.0.1:1/v1/chat/completions"}),
+    "a redirect": Reply(
+        b"",
+        307,
+        {"location": "http://127.0.0.1:1/v1/chat/completions"},
+    ),
 }
 
 
 def first_candidates(payload: dict[str, Any]) -> Reply:
-    """An answer that copies the first candidates, as a model that reads nothing else would."""
+    """An answer that copies the first candidates, as a
+    model that reads nothing else would.
+    """
     shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
     return Reply(completion("\n".join(shown[:10])))
 
 
 def faulty_for_some(faults: list[Reply]) -> Callable[[dict[str, Any]], Reply]:
-    """The first users that are asked for meet one fault each, whatever is asked of them."""
+    """The first users that are asked for meet one fault
+    each, whatever is asked of them.
+    """
     number, met = itertools.count(), dict[str, int]()
     lock = threading.Lock()
 
     def answer(payload: dict[str, Any]) -> Reply:
-        user = re.search(r"\buser (\S+) likes", payload["messages"][-1]["content"], re.IGNORECASE)
+        user = re.search(
+            r"\buser (\S+) likes",
+            payload["messages"][-1]["content"],
+            re.IGNORECASE,
+        )
         assert user is not None
         name = user[1].casefold()  # the follow-up shouts the prompt, and the name in it
         with lock:
@@ -63,7 +76,9 @@ def faulty_for_some(faults: list[Reply]) -> Callable[[dict[str, Any]], Reply]:
 
 
 def run(
-    project: pytest.Pytester, model: str = "openai:tiny?max_wait=0", *arguments: str
+    project: pytest.Pytester,
+    model: str = "openai:tiny?max_wait=0",
+    *arguments: str,
 ) -> tuple[pytest.RunResult, dict[str, Any]]:
     project.makepyfile(TEST)
     done = project.runpytest_inprocess(
@@ -74,7 +89,8 @@ def run(
 
 
 def test_faults_beyond_the_limit_make_the_verdict_an_error(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     faulty.answer = faulty_for_some(list(FAULTS.values()))
     done, record = run(pytester)
@@ -88,7 +104,8 @@ def test_faults_beyond_the_limit_make_the_verdict_an_error(
 
 
 def test_who_answers_nothing_twice_is_unread_and_in_a_replay_as_in_the_run(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     refused = Reply(completion(message={"content": None, "refusal": "I won't"}))
     faulty.answer = faulty_for_some([Reply(completion(None)), refused])
@@ -106,10 +123,14 @@ def test_who_answers_nothing_twice_is_unread_and_in_a_replay_as_in_the_run(
 
 
 @pytest.mark.parametrize(
-    "later", [Reply({"error": {"message": "down"}}, 500), None], ids=["a failure", "a list"]
+    "later",
+    [Reply({"error": {"message": "down"}}, 500), None],
+    ids=["a failure", "a list"],
 )
 def test_what_is_empty_at_first_is_the_answer_unless_another_comes(
-    faulty: FaultServer, pytester: pytest.Pytester, later: Reply | None
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
+    later: Reply | None,
 ) -> None:
     asked: dict[str, str] = {}
 
@@ -133,26 +154,33 @@ def test_what_is_empty_at_first_is_the_answer_unless_another_comes(
     assert ("nothing could be read" in row["reason"]) is (later is not None)
     asked.clear()
     _, limited = run(
-        pytester, "openai:tiny?max_wait=0", "--recsys-cache=other", "--recsys-max-calls=8"
+        pytester,
+        "openai:tiny?max_wait=0",
+        "--recsys-cache=other",
+        "--recsys-max-calls=8",
     )
     assert limited["calls"]["failed"] == 0
 
 
 @pytest.mark.parametrize("missing", [5, None], ids=["within the body", "before any"])
 def test_faults_within_the_limit_leave_the_verdict_to_the_others(
-    faulty: FaultServer, pytester: pytest.Pytester, missing: int | None
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
+    missing: int | None,
 ) -> None:
     faulty.answer = faulty_for_some([Reply(completion(), missing=missing)])
     done, record = run(pytester)
     assert done.ret == pytest.ExitCode.OK
     (row,) = record["results"]
     assert (row["status"], row["errors"]) == ("holds", 1)
-    # Whose call comes first, and fails, is chance: with some, the run asks more users until it is settled.
+    # Whose call comes first, and fails, is chance: with some, the run asks more users
+    # until it is settled.
     assert row["users"] >= 19
 
 
 def test_an_answer_in_another_language_is_an_answer_and_no_failure(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     titles = "\n".join(f"{i}. 影片第{i}号" for i in range(1, 11))
     faulty.answer = lambda payload: Reply(completion(titles))
@@ -162,9 +190,14 @@ def test_an_answer_in_another_language_is_an_answer_and_no_failure(
 
 
 def test_a_run_says_how_long_a_server_wants_to_be_left_alone(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
-    faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "900"})
+    faulty.answer = lambda payload: Reply(
+        {"error": "slow down"},
+        429,
+        {"retry-after": "900"},
+    )
     done, record = run(pytester, "openai:tiny", "-orecsys_max_wait=100")
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert "asks to wait 900 s" in str(record["results"])
@@ -172,21 +205,29 @@ def test_a_run_says_how_long_a_server_wants_to_be_left_alone(
 
 
 def talking(payload: dict[str, Any]) -> Reply:
-    """A model that keeps to a schema, and without one talks in place of every fourth answer."""
+    """A model that keeps to a schema, and without one
+    talks in place of every fourth answer.
+    """
     text = payload["messages"][-1]["content"]
     shown = re.findall(r"^\d+\. (.*)$", text, re.MULTILINE)
     if "response_format" in payload:
-        return Reply(completion(json.dumps({"recommendations": [*shown[:9], "Glass Harbour"]})))
+        return Reply(
+            completion(json.dumps({"recommendations": [*shown[:9], "Glass Harbour"]})),
+        )
     if payload["seed"] % 4 == 0:
         return Reply(completion("I cannot say what this user would like."))
     return Reply(completion("\n".join([*shown[:9], shown[0]])))
 
 
 @pytest.mark.parametrize(
-    "workers", [[], pytest.param(["-n2"], marks=pytest.mark.slow)], ids=["alone", "workers"]
+    "workers",
+    [[], pytest.param(["-n2"], marks=pytest.mark.slow)],
+    ids=["alone", "workers"],
 )
 def test_lists_as_json_and_as_text_can_be_compared(
-    faulty: FaultServer, pytester: pytest.Pytester, workers: list[str]
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
+    workers: list[str],
 ) -> None:
     faulty.answer = talking
     plain, asjson = "openai:tiny", "openai:tiny?answer=json"
@@ -214,7 +255,8 @@ def test_lists_as_json_and_as_text_can_be_compared(
 
 
 def test_a_schema_of_the_offered_titles_leaves_nothing_to_read(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     def obedient(payload: dict[str, Any]) -> Reply:
         schema = payload["response_format"]["json_schema"]["schema"]
@@ -225,4 +267,8 @@ def test_a_schema_of_the_offered_titles_leaves_nothing_to_read(
     _, record = run(pytester, "openai:tiny?answer=offered")
     (found,) = record["readings"].values()
     assert found["unreadable"] == 0
-    assert found["entries"]["candidate"] == sum(found["entries"].values()) == 10 * found["answers"]
+    assert (
+        found["entries"]["candidate"]
+        == sum(found["entries"].values())
+        == 10 * found["answers"]
+    )

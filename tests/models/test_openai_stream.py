@@ -15,7 +15,10 @@ from tests.plugin.conftest import record_of
 
 
 def prompts(*numbers: int) -> list[Prompt]:
-    return [Prompt((Message("user", f"question {number}"),), seed=number) for number in numbers]
+    return [
+        Prompt((Message("user", f"question {number}"),), seed=number)
+        for number in numbers
+    ]
 
 
 def question(payload: dict[str, Any]) -> int:
@@ -33,7 +36,11 @@ def test_prompts_join_those_in_flight_and_are_numbered_on(faulty: FaultServer) -
         number = question(payload)
         with lock:
             flying -= 1
-        return Reply({"error": "no"}, 400) if number % 7 == 3 else Reply(completion(str(number)))
+        return (
+            Reply({"error": "no"}, 400)
+            if number % 7 == 3
+            else Reply(completion(str(number)))
+        )
 
     faulty.answer = answer
     model = OpenAIModel("tiny", concurrency=3)
@@ -80,7 +87,8 @@ FIRST = 20 * 2 * 4
 
 
 def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     asked, went_on, overtaken = 0, threading.Event(), list[bool]()
     held: list[bool] = []
@@ -95,7 +103,11 @@ def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
             held.extend([True] * slowest)
             if asked > FIRST:
                 went_on.set()
-        shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
+        shown = re.findall(
+            r"^\d+\. .*$",
+            payload["messages"][-1]["content"],
+            re.MULTILINE,
+        )
         drawn = random.Random(payload["seed"])
         place = drawn.randrange(9)
         shown[place], shown[place + 1] = shown[place + 1], shown[place]
@@ -130,7 +142,9 @@ def test_it(source, followup):
 
 @pytest.mark.parametrize("effort", ["standard", "thorough"])
 def test_an_endpoint_is_asked_one_by_one_only_where_that_is_wanted(
-    faulty: FaultServer, pytester: pytest.Pytester, effort: str
+    faulty: FaultServer,
+    pytester: pytest.Pytester,
+    effort: str,
 ) -> None:
     flying, most, lock = 0, list[int](), threading.Lock()
 
@@ -140,7 +154,11 @@ def test_an_endpoint_is_asked_one_by_one_only_where_that_is_wanted(
             flying += 1
             most.append(flying)
         time.sleep(0.02)  # others would come meanwhile
-        shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
+        shown = re.findall(
+            r"^\d+\. .*$",
+            payload["messages"][-1]["content"],
+            re.MULTILINE,
+        )
         with lock:
             flying -= 1
         return Reply(completion("\n".join(shown[:10])))

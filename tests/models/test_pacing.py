@@ -150,7 +150,9 @@ def test_pauses_double_until_an_answer_comes() -> None:
     assert naps == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0, 0.25]
 
 
-def test_a_wait_that_is_too_long_fails_everybody_at_once_until_it_is_short_enough() -> None:
+def test_a_wait_that_is_too_long_fails_everybody_at_once_until_it_is_short_enough() -> (
+    None
+):
     async def check(clock: Clock) -> None:
         ours = pace(clock, ceiling=2)
         turns = [await ours.enter(), await ours.enter()]
@@ -172,7 +174,8 @@ def test_a_wait_that_is_too_long_fails_everybody_at_once_until_it_is_short_enoug
 
 @pytest.mark.parametrize(("alive", "patience"), [(True, 120.0), (False, 5.0)])
 def test_an_endpoint_that_stays_away_is_given_up_and_still_probed(
-    alive: bool, patience: float
+    alive: bool,
+    patience: float,
 ) -> None:
     async def check(clock: Clock) -> None:
         ours = pace(clock)
@@ -225,7 +228,9 @@ def test_overlong_waits_hold_for_all_once_no_older_call_is_left() -> None:
             ours.leave(turn)
             return overlong
 
-        assert all([await asked_to_wait() for _ in range(50)]), "an older call may be answered yet"
+        assert all([await asked_to_wait() for _ in range(50)]), (
+            "an older call may be answered yet"
+        )
         ours.leave(slow)
         assert not await asked_to_wait()
         ours.seen()
@@ -258,12 +263,16 @@ def test_hanging_calls_leave_those_in_flight_their_time() -> None:
         for turn in silent:
             assert not ours.unheard(turn, "silent", hangs=True)
             ours.leave(turn)
-        assert ours.unheard(last, "silent", hangs=True), "now nobody is left who may be answered"
+        assert ours.unheard(last, "silent", hangs=True), (
+            "now nobody is left who may be answered"
+        )
 
     run(check)
 
 
-def test_without_patience_many_broken_calls_in_a_row_give_up_an_endpoint_and_few_do_not() -> None:
+def test_without_patience_many_broken_calls_in_a_row_give_up_an_endpoint_and_few_do_not() -> (
+    None
+):
     async def check(clock: Clock) -> None:
         ours = pace(clock, max_wait=0.0)
 

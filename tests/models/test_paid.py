@@ -1,4 +1,6 @@
-"""Whatever a server says, or does not say: what it bills is within the limit and the calls in flight."""
+"""Whatever a server says, or does not say: what it bills is
+within the limit and the calls in flight.
+"""
 
 import json
 import re
@@ -28,7 +30,9 @@ from tests.models.test_openai_runs import run
 LIMIT = 200
 CONCURRENCY = 4
 MOST, PLANNED = (10, 20), (14, 20)
-"""Tokens that a server which does not say bills for a call, and those that are planned for one."""
+"""Tokens that a server which does not say bills for a
+call, and those that are planned for one.
+"""
 DOLLAR_A_TOKEN = Prices({"tiny": Price(1e6, 1e6)})
 
 
@@ -98,10 +102,16 @@ SERVERS: dict[str, tuple[Reply, ...]] = {
 
 
 class Billing:
-    """A server that answers by its replies in turn, `each` question or all, and bills all but errors."""
+    """A server that answers by its replies in turn, `each`
+    question or all, and bills all but errors.
+    """
 
     def __init__(
-        self, server: FaultServer, replies: tuple[Reply, ...], *, each: bool = True
+        self,
+        server: FaultServer,
+        replies: tuple[Reply, ...],
+        *,
+        each: bool = True,
     ) -> None:
         self._each = each
         self.billed = 0
@@ -118,7 +128,9 @@ class Billing:
             question = payload["messages"][0]["content"] if self._each else ""
             number = self._asked[question] = self._asked.get(question, -1) + 1
             reply = self._replies[number % len(self._replies)]
-            if reply.status == 200 or (isinstance(reply.body, dict) and "usage" in reply.body):
+            if reply.status == 200 or (
+                isinstance(reply.body, dict) and "usage" in reply.body
+            ):
                 cost = self._bill(reply)
                 self.billed += cost
                 self.bills += 1
@@ -140,12 +152,22 @@ class Billing:
 
 @pytest.fixture
 def ask(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> Iterator[Callable[..., tuple[Billing, dict[str, Any]]]]:
-    """Asks a server thirty questions within a limit; gives its bill, and the calls of the record."""
+    """Asks a server thirty questions within a limit; gives
+    its bill, and the calls of the record.
+    """
     monkeypatch.setattr(retries, "_FIRST_WAIT", 0.001)
     monkeypatch.setattr(pacing, "_FIRST_PAUSE", 0.001)
-    model = OpenAIModel("tiny", max_tokens=20, concurrency=CONCURRENCY, timeout=0.3, max_wait=60)
+    model = OpenAIModel(
+        "tiny",
+        max_tokens=20,
+        concurrency=CONCURRENCY,
+        timeout=0.3,
+        max_wait=60,
+    )
     opened: list[Billing] = []
 
     def run(server: str, limits: Limits) -> tuple[Billing, dict[str, Any]]:
@@ -156,7 +178,8 @@ def ask(
         assert isinstance(asked, TextSubject)
         calls = [
             asked.prompt_call(
-                Prompt((Message("user", f"Name a film of the year {1970 + i:05}."),)), 0
+                Prompt((Message("user", f"Name a film of the year {1970 + i:05}."),)),
+                0,
             )
             for i in range(30)
         ]
@@ -176,19 +199,27 @@ def ask(
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_no_server_bills_more_than_the_limit_and_what_is_in_flight(
-    ask: Callable[..., tuple[Billing, dict[str, Any]]], server: str
+    ask: Callable[..., tuple[Billing, dict[str, Any]]],
+    server: str,
 ) -> None:
     limit = {"tokens": LIMIT} if len(server) % 2 else {"usd": float(LIMIT)}
     billing, calls = ask(server, Limits(**cast(Any, limit)))
     assert billing.billed <= LIMIT + CONCURRENCY * billing.dearest
     if billing.billed:
-        assert calls["usd_at_most"] > LIMIT - sum(PLANNED), "what the limit allows is asked"
+        assert calls["usd_at_most"] > LIMIT - sum(PLANNED), (
+            "what the limit allows is asked"
+        )
     assert calls["usd_at_most"] >= billing.billed, "and all of it is in the record"
     assert calls["usd"] in (None, billing.billed), "and what is not known is not zero"
     # Where nothing arrives, what was in flight may never have reached the server.
-    assert 0 <= calls["attempts"] - billing.bills <= CONCURRENCY, "attempts are what may be billed"
+    assert 0 <= calls["attempts"] - billing.bills <= CONCURRENCY, (
+        "attempts are what may be billed"
+    )
     assert (calls["usd"] is None) == (calls["unknown_cost"] > 0)
-    assert min(calls[name] for name in calls if name != "by" and calls[name] is not None) >= 0
+    assert (
+        min(calls[name] for name in calls if name != "by" and calls[name] is not None)
+        >= 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,22 +239,29 @@ def test_no_server_bills_more_than_the_limit_and_what_is_in_flight(
     ],
 )  # fmt: skip
 def test_usage_that_contradicts_itself_counts_in_full_or_as_planned(
-    usage: dict[str, Any], counted: tuple[int, int] | None
+    usage: dict[str, Any],
+    counted: tuple[int, int] | None,
 ) -> None:
-    body = json.dumps({**completion(), "usage": {"prompt_tokens": 10, **usage}}).encode()
+    body = json.dumps(
+        {**completion(), "usage": {"prompt_tokens": 10, **usage}},
+    ).encode()
     read = chat_api.read(body).usage
     assert (read and (read.prompt_tokens, read.completion_tokens)) == counted
 
 
 def test_a_long_prompt_that_is_billed_as_nothing_counts_as_planned(
-    faulty: FaultServer, tmp_path: Path
+    faulty: FaultServer,
+    tmp_path: Path,
 ) -> None:
     faulty.answer = lambda payload: says({"prompt_tokens": 1, "completion_tokens": 20})
     executor = Executor(AnswerCache(tmp_path), "auto", "run", prices=DOLLAR_A_TOKEN)
     model = OpenAIModel("tiny", max_tokens=20)
     asked = subject(model, "openai:tiny", PROMPT)
     assert isinstance(asked, TextSubject)
-    calls = [asked.prompt_call(Prompt((Message("user", 7999 * "x" + str(i)),)), 0) for i in (1, 2)]
+    calls = [
+        asked.prompt_call(Prompt((Message("user", 7999 * "x" + str(i)),)), 0)
+        for i in (1, 2)
+    ]
     executor.execute(asked, calls)
     model.close()
     assert costs(executor) == [(None, 2024.0)] * 2
@@ -232,7 +270,11 @@ def test_a_long_prompt_that_is_billed_as_nothing_counts_as_planned(
 
 
 def costs(executor: Executor) -> list[tuple[float | None, float | None]]:
-    facts = [CallFact(*fact) for each in executor.bill.drain()["calls"].values() for fact in each]
+    facts = [
+        CallFact(*fact)
+        for each in executor.bill.drain()["calls"].values()
+        for fact in each
+    ]
     return [(fact.usd, fact.at_most) for fact in facts]
 
 
@@ -246,14 +288,20 @@ def costs(executor: Executor) -> list[tuple[float | None, float | None]]:
     ],
 )  # fmt: skip
 def test_what_a_server_counted_is_never_undercut(
-    faulty: FaultServer, tmp_path: Path, usage: dict[str, Any], booked: tuple[float | None, float]
+    faulty: FaultServer,
+    tmp_path: Path,
+    usage: dict[str, Any],
+    booked: tuple[float | None, float],
 ) -> None:
     faulty.answer = lambda payload: says(usage)
     executor = Executor(AnswerCache(tmp_path), "auto", "run", prices=DOLLAR_A_TOKEN)
     model = OpenAIModel("tiny", max_tokens=20)
     asked = subject(model, "openai:tiny", PROMPT)
     assert isinstance(asked, TextSubject)
-    executor.execute(asked, [asked.prompt_call(Prompt((Message("user", 16 * "x"),)), 0)])
+    executor.execute(
+        asked,
+        [asked.prompt_call(Prompt((Message("user", 16 * "x"),)), 0)],
+    )
     model.close()
     assert costs(executor) == [booked]
 
@@ -266,11 +314,15 @@ def test_what_is_in_flight_when_the_limit_is_reached_is_kept(
 
 
 def test_a_record_is_written_whatever_a_server_says(
-    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester
+    faulty: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
+    pytester: pytest.Pytester,
 ) -> None:
     monkeypatch.setattr(retries, "_FIRST_WAIT", 0.001)
     monkeypatch.setattr(pacing, "_FIRST_PAUSE", 0.001)
-    replies = [reply for kinds in SERVERS.values() for reply in kinds if reply is not HANGS]
+    replies = [
+        reply for kinds in SERVERS.values() for reply in kinds if reply is not HANGS
+    ]
     billing = Billing(faulty, tuple(replies), each=False)
     pytester.makefile(".toml", prices='["tiny"]\ninput = 1e6\noutput = 1e6\n')
     model = f"openai:tiny?max_tokens=20&concurrency={CONCURRENCY}"
@@ -282,7 +334,8 @@ def test_a_record_is_written_whatever_a_server_says(
     assert calls["usd_at_most"] >= billing.billed
     shown = " ".join(done.stdout.str().split())
     assert re.search(
-        r"tokens \(\d+ of thinking\), at most \$[\d,.]+ \(\d+ calls did not report usage\)", shown
+        r"tokens \(\d+ of thinking\), at most \$[\d,.]+ \(\d+ calls did not report usage\)",
+        shown,
     )
 
 
@@ -292,7 +345,10 @@ def test_a_record_is_written_whatever_a_server_says(
      Usage(cast(Any, True), 1), cast(Any, {"prompt_tokens": 1, "completion_tokens": 2})],
 )  # fmt: skip
 @pytest.mark.parametrize("text", ["Heat", None])
-def test_odd_usage_of_a_model_of_ones_own_is_unknown(usage: Usage, text: str | None) -> None:
+def test_odd_usage_of_a_model_of_ones_own_is_unknown(
+    usage: Usage,
+    text: str | None,
+) -> None:
     answer = plain_completion(Completion(text, usage))
     assert "usage" in answer
     assert answer["usage"] is None

@@ -1,4 +1,6 @@
-"""What a run asks lets a server's prefix cache serve most of it: by a real llama.cpp, in tokens."""
+"""What a run asks lets a server's prefix cache serve most
+of it: by a real llama.cpp, in tokens.
+"""
 
 import pytest
 
@@ -24,7 +26,9 @@ def test_order(source, followup):
 
 @pytest.mark.slow  # measures what test_hf_model shows
 def test_most_of_the_prompts_of_a_run_come_from_the_cache(
-    llamacpp_url: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    llamacpp_url: str,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", llamacpp_url)
     pytester.makepyfile(TEST)

@@ -36,7 +36,9 @@ def test_it_answers_in_order_and_counts_tokens() -> None:
 
 def test_a_seed_gives_its_answer_again() -> None:
     model = OpenAIModel("smollm2", temperature=1, max_tokens=12, concurrency=1)
-    first, other, again = model.complete([prompt(seed=1), prompt(seed=2), prompt(seed=1)])
+    first, other, again = model.complete(
+        [prompt(seed=1), prompt(seed=2), prompt(seed=1)],
+    )
     assert first.text == again.text
     assert first.text != other.text
 
@@ -49,8 +51,17 @@ def test_it_answers_inside_a_running_event_loop() -> None:
 
 
 def test_a_list_as_json_keeps_to_its_schema() -> None:
-    model = OpenAIModel("smollm2", temperature=1, max_tokens=200, concurrency=1, answer="json")
-    asked = [as_json(Prompt((Message("user", "Name films."),), seed, k=3)) for seed in range(3)]
+    model = OpenAIModel(
+        "smollm2",
+        temperature=1,
+        max_tokens=200,
+        concurrency=1,
+        answer="json",
+    )
+    asked = [
+        as_json(Prompt((Message("user", "Name films."),), seed, k=3))
+        for seed in range(3)
+    ]
     # Without an end to a title, an answer may also end at its last token.
     ended = [each for each in model.complete(asked) if each.finish_reason == "stop"]
     assert ended

@@ -12,14 +12,24 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from pytest_recsys_mt.llm.api.pacing import Pace, UnavailableError
-from pytest_recsys_mt.llm.api.retries import ATTEMPTS, PassingError, persist, retry_after, setback
+from pytest_recsys_mt.llm.api.retries import (
+    ATTEMPTS,
+    PassingError,
+    persist,
+    retry_after,
+    setback,
+)
 from tests.models.test_pacing import Clock
 
 NOW = 1_800_000_000.0
 REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1")
 
 
-def failure(status: int, code: str | None = None, **headers: str) -> openai.APIStatusError:
+def failure(
+    status: int,
+    code: str | None = None,
+    **headers: str,
+) -> openai.APIStatusError:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     response = httpx2.Response(status, headers=named, request=REQUEST)
     return openai.APIStatusError("no", response=response, body={"code": code})
@@ -33,8 +43,24 @@ def failure(status: int, code: str | None = None, **headers: str) -> openai.APIS
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after-ms": "1500", "retry-after": "7"}, 1.5),
         ({"retry-after-ms": "soon", "retry-after": "7"}, 7.0),
-        ({"retry-after": format_datetime(datetime.fromtimestamp(NOW + 90, UTC), True)}, 90.0),
-        ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 90, UTC), True)}, 0.0),
+        (
+            {
+                "retry-after": format_datetime(
+                    datetime.fromtimestamp(NOW + 90, UTC),
+                    True,
+                ),
+            },
+            90.0,
+        ),
+        (
+            {
+                "retry-after": format_datetime(
+                    datetime.fromtimestamp(NOW - 90, UTC),
+                    True,
+                ),
+            },
+            0.0,
+        ),
         ({"retry-after": "-1"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "nan"}, None),
@@ -43,7 +69,8 @@ def failure(status: int, code: str | None = None, **headers: str) -> openai.APIS
     ],
 )
 def test_a_wait_is_read_from_seconds_and_dates(
-    headers: dict[str, str], seconds: float | None
+    headers: dict[str, str],
+    seconds: float | None,
 ) -> None:
     assert retry_after(headers, NOW) == seconds
 
@@ -54,7 +81,8 @@ def test_what_the_call_itself_did_wrong_is_not_repeated(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "shared"), [(408, False), (409, False), (429, True), (500, False), (503, True)]
+    ("status", "shared"),
+    [(408, False), (409, False), (429, True), (500, False), (503, True)],
 )
 def test_what_may_pass_is_repeated(status: int, shared: bool) -> None:
     found = setback(failure(status))
@@ -72,7 +100,11 @@ def test_a_server_may_say_what_is_worth_repeating() -> None:
 
 
 def no_http() -> aiohttp.ClientResponseError:
-    asked = aiohttp.RequestInfo(URL("http://127.0.0.1/v1"), "POST", CIMultiDictProxy(CIMultiDict()))
+    asked = aiohttp.RequestInfo(
+        URL("http://127.0.0.1/v1"),
+        "POST",
+        CIMultiDictProxy(CIMultiDict()),
+    )
     error = aiohttp.ClientResponseError(asked, (), status=400, message="Bad")
     error.__cause__ = BadStatusLine("hello")
     return error
@@ -106,7 +138,9 @@ def test_silence_of_the_endpoint_is_counted_for_all_calls() -> None:
 
 
 def attempts(
-    *outcomes: Exception | str, max_wait: float = 120.0, ceiling: int = 4
+    *outcomes: Exception | str,
+    max_wait: float = 120.0,
+    ceiling: int = 4,
 ) -> tuple[Clock, Callable[[], str]]:
     """Run one call whose attempts end so; the last outcome repeats."""
     clock, left = Clock(), list(outcomes)

@@ -15,7 +15,11 @@ LOGITS = [2.0, 1.0, 0.0, -1.0, -9.0]
 
 
 def draw(
-    logits: Sequence[Sequence[float]], seeds: Sequence[int], *, steps: int = 1, **how: float
+    logits: Sequence[Sequence[float]],
+    seeds: Sequence[int],
+    *,
+    steps: int = 1,
+    **how: float,
 ) -> Any:
     """Drawn tokens, `(rows, steps)`."""
     from pytest_recsys_mt.llm.local.decoding import SeededSampling
@@ -23,7 +27,10 @@ def draw(
     sampling = SeededSampling(seeds, **{"temperature": 1.0, **how})
     tokens: Any = torch.zeros((len(logits), 1), dtype=torch.long)
     scores = torch.tensor(logits)
-    return np.stack([sampling(tokens, scores).argmax(1).numpy() for _ in range(steps)], axis=1)
+    return np.stack(
+        [sampling(tokens, scores).argmax(1).numpy() for _ in range(steps)],
+        axis=1,
+    )
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
@@ -36,7 +43,10 @@ def test_draws_follow_the_softmax(temperature: float) -> None:
     rare = expected < 5
     assert observed[rare].sum() <= 10
     seen = observed[~rare]
-    assert chisquare(seen, expected[~rare] * seen.sum() / expected[~rare].sum()).pvalue > 1e-3
+    assert (
+        chisquare(seen, expected[~rare] * seen.sum() / expected[~rare].sum()).pvalue
+        > 1e-3
+    )
 
 
 def test_the_nucleus_keeps_the_most_probable_tokens_only() -> None:

@@ -23,13 +23,20 @@ def test_ranking(source, followup):
     assert same_ranking(source, followup, margin=0.3)
 """
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
-SMALL = ("--recsys-users=2", "--recsys-k=3", "--recsys-candidates=5", "--recsys-history=5")
+SMALL = (
+    "--recsys-users=2",
+    "--recsys-k=3",
+    "--recsys-candidates=5",
+    "--recsys-history=5",
+)
 Ask = Callable[[str, str], dict[str, Any]]
 
 
 @pytest.fixture
 def ask(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Run a relation on a model behind an address; gives the record, whose calls were all answered."""
+    """Run a relation on a model behind an address; gives the
+    record, whose calls were all answered.
+    """
     pytester.makepyfile(test_wire=TEST)
 
     def run(url: str, model: str) -> dict[str, Any]:
@@ -38,7 +45,9 @@ def ask(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Ask:
         common = ("-p", "no:cacheprovider", "--recsys-json=record.json")
         result = pytester.runpytest_subprocess(*common, *SMALL, spec)
         record = record_of(pytester.path / "record.json")
-        assert (record["calls"]["made"], record["calls"]["failed"]) == (8, 0), result.stdout.str()
+        assert (record["calls"]["made"], record["calls"]["failed"]) == (8, 0), (
+            result.stdout.str()
+        )
         assert 0 < record["calls"]["completion_tokens"] <= 8 * 16
         return record
 
@@ -71,14 +80,24 @@ def litellm_proxy(behind: str, folder: Path) -> Iterator[str]:
     listed = {"model_list": [{"model_name": "local", "litellm_params": model}]}
     (folder / "litellm.yaml").write_text(json.dumps(listed), encoding="utf-8")
     port = servers.free_port()
-    command = [program, "--config", str(folder / "litellm.yaml"), "--host", "127.0.0.1", "--port"]
+    command = [
+        program,
+        "--config",
+        str(folder / "litellm.yaml"),
+        "--host",
+        "127.0.0.1",
+        "--port",
+    ]
     ready = f"http://127.0.0.1:{port}/health/liveliness"
     with servers.started([*command, str(port)], ready):
         yield f"http://127.0.0.1:{port}/v1"
 
 
 def test_litellm_in_front_of_llamacpp(
-    ask: Ask, llamacpp_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Ask,
+    llamacpp_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LITELLM_MASTER_KEY", "sk-of-the-proxy")
     monkeypatch.setenv("NO_PROXY", "*")
@@ -94,7 +113,15 @@ def test_vllm_with_random_weights(ask: Ask, tmp_path: Path) -> None:
     folder = tiny.save(tmp_path / "tiny", head_dim=32, hidden_size=128)
     (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     port = servers.free_port()
-    command = [program, "serve", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        program,
+        "serve",
+        str(folder),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     command += ["--max-model-len", "2048", "--dtype", "float32", "--enforce-eager"]
     with servers.started(command, f"http://127.0.0.1:{port}/health", patience=400):
         ask(f"http://127.0.0.1:{port}/v1", str(folder))

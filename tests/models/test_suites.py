@@ -1,6 +1,8 @@
-"""The metamorphic suite on a real small language model, in this process and behind a real server.
+"""The metamorphic suite on a real small language model, in this process and behind a
+real server.
 
-Nothing is said about the model's verdicts, which are its own; all about what is asked and reported.
+Nothing is said about the model's verdicts, which are its own; all about what is asked
+and reported.
 """
 
 from collections.abc import Callable
@@ -57,10 +59,16 @@ def assert_real(record: dict[str, Any], relations: set[str], sides: int) -> None
     for row in rows.values():
         # So few users cannot show some limits.
         assert row["status"] in ("holds", "violated", "inconclusive", "not-applicable")
-        # This model repeats the candidates of one user, which is no list of its own and is left unread.
+        # This model repeats the candidates of one user, which is no list of its own and
+        # is left unread.
         assert USERS - 1 <= row["users"] <= USERS
         assert len(row["examples"]) <= USERS
-    shown = [title for row in rows.values() for one in row["examples"] for title in one["source"]]
+    shown = [
+        title
+        for row in rows.values()
+        for one in row["examples"]
+        for title in one["source"]
+    ]
     assert any(title.endswith(")") for title in shown)  # "Heat (1995)"
     assert not [title for title in shown if title.startswith("unknown:")]
 
@@ -72,8 +80,15 @@ def assert_repeated(again: dict[str, Any], first: dict[str, Any]) -> None:
     assert again["results"] == first["results"]
 
 
-def test_in_this_process(run: Run, smollm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # more wait for each other on a busy machine
+def test_in_this_process(
+    run: Run,
+    smollm_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(
+        "OMP_NUM_THREADS",
+        "1",
+    )  # more wait for each other on a busy machine
     spec = f"hf:{smollm_folder}?temperature=0&max_tokens=60&device=cpu"
     relations = "random_words or test_answers and not seed"
     first = run(spec, relations)
@@ -81,7 +96,10 @@ def test_in_this_process(run: Run, smollm_folder: Path, monkeypatch: pytest.Monk
     assert_repeated(run(spec, relations), first)
 
 
-def test_behind_a_server_on_two_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_a_server_on_two_workers(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     spec = "openai:smollm2?temperature=0&max_tokens=60&concurrency=2"
     relations = "paraphrase_task or test_answers and not seed"
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):

@@ -19,10 +19,20 @@ from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from pytest_recsys_mt.requests.design import PROMPT
 from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models.faults import FaultServer, Reply, completion
-from tests.models.thinkers import CACHED, GPT5, THOUGHTS, VLLM, WRITTEN, Endpoint, RefusedError
+from tests.models.thinkers import (
+    CACHED,
+    GPT5,
+    THOUGHTS,
+    VLLM,
+    WRITTEN,
+    Endpoint,
+    RefusedError,
+)
 from tests.plugin.conftest import record_of
 
-ASKED = Prompt((Message("system", "Be brief."), Message("user", "Rank:\n1. Heat (1995)")))
+ASKED = Prompt(
+    (Message("system", "Be brief."), Message("user", "Rank:\n1. Heat (1995)")),
+)
 SCHEMA = {"type": "object", "properties": {"best": {"type": "string"}}}
 Open = Callable[[Endpoint], Endpoint]
 
@@ -71,7 +81,9 @@ def stored_of(answer: Completion) -> Any:
 def test_a_model_that_thinks_has_room_for_it(name: str, most: int) -> None:
     model = OpenAIModel.from_spec(f"openai:{name}")
     assert model.identity["sampling"]["max_tokens"] == most
-    assert model.timeout == (300 if most == FOR_THINKING else 60) or "max_tokens" in name
+    assert (
+        model.timeout == (300 if most == FOR_THINKING else 60) or "max_tokens" in name
+    )
 
 
 def test_the_key_of_an_answer_has_what_is_given_and_nothing_else() -> None:
@@ -79,12 +91,12 @@ def test_the_key_of_an_answer_has_what_is_given_and_nothing_else() -> None:
     assert OpenAIModel("tiny").identity["sampling"] == plain
     given = OpenAIModel.from_spec(
         "tiny?max_tokens=1024&reasoning_effort=none&api=responses"
-        "&extra_body.chat_template_kwargs.enable_thinking=false&extra_body.top_k=20&extra_body.mode=fast"
+        "&extra_body.chat_template_kwargs.enable_thinking=false&extra_body.top_k=20&extra_body.mode=fast",
     )
     assert given.identity["sampling"] == {
         **plain, "reasoning_effort": "none", "api": "responses",
         "extra_body": {
-            "chat_template_kwargs": {"enable_thinking": False}, "top_k": 20, "mode": "fast"
+            "chat_template_kwargs": {"enable_thinking": False}, "top_k": 20, "mode": "fast",
         },
     }  # fmt: skip
 
@@ -97,14 +109,20 @@ def test_the_key_of_an_answer_has_what_is_given_and_nothing_else() -> None:
             "'most' is not one of 'none', 'minimal', 'low', 'medium', 'high'",
         ),
         ("m?api=completions", "'completions' is not one of 'chat', 'responses'"),
-        ("m?extra_body=1", "extra_body must be fields, each given as extra_body.KEY=VALUE"),
+        (
+            "m?extra_body=1",
+            "extra_body must be fields, each given as extra_body.KEY=VALUE",
+        ),
         ("m?extra_body.=1", "'extra_body.' is not a field of its own"),
         ("m?extra_body.a=1&extra_body.a.b=2", "is not a field of its own"),
         ("m?extra_body.a.b=2&extra_body.a=1", "is not a field of its own"),
         ("m?extra_body.api_key=hunter2secret", "looks like a key, and a spec is shown"),
         ("m?extra_body.temperature=1", "extra_body.temperature would replace a field"),
         ("m?extra_body.logprobs=true", "extra_body.logprobs asks for what is not read"),
-        ("m?extra_body.top_logprobs=2", "extra_body.top_logprobs asks for what is not read"),
+        (
+            "m?extra_body.top_logprobs=2",
+            "extra_body.top_logprobs asks for what is not read",
+        ),
         ("m?extra_body.n=2", "extra_body.n asks for what is not read"),
         ("m?extra_body.stream=true", "extra_body.stream asks for what is not read"),
         ("m?extrabody.a=1", "did you mean 'extra_body'"),
@@ -116,7 +134,10 @@ def test_a_bad_parameter_is_named(spec: str, says: str) -> None:
     assert says in str(raised.value)
 
 
-def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFixture) -> None:
+def test_gpt_5_is_asked_as_it_wants_to_be(
+    at: Open,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     server = at(GPT5())
     model = OpenAIModel("gpt-5", temperature=0.0, top_p=0.5, concurrency=1)
     answers = model.complete([ASKED, ASKED])
@@ -127,8 +148,14 @@ def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFix
     assert set(sent) == {"model", "messages", "max_completion_tokens"}
     assert answers[0].usage == usage(1500)
     assert model.notes == caplog.messages
-    assert f"{server.url} takes no temperature for gpt-5: the given one was not used" in model.notes
-    assert f"{server.url} takes no top_p for gpt-5: the given one was not used" in model.notes
+    assert (
+        f"{server.url} takes no temperature for gpt-5: the given one was not used"
+        in model.notes
+    )
+    assert (
+        f"{server.url} takes no top_p for gpt-5: the given one was not used"
+        in model.notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +168,10 @@ def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFix
         "temperature is too high: 1.9 is not supported",
     ],
 )
-def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: str) -> None:
+def test_a_temperature_out_of_range_stays_an_error(
+    faulty: FaultServer,
+    says: str,
+) -> None:
     faulty.answer = lambda payload: (
         Reply({"error": {"message": says}}, 400)
         if "temperature" in payload
@@ -164,7 +194,8 @@ def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: st
     ],
 )  # fmt: skip
 def test_other_words_for_the_same_refusal_are_understood(
-    faulty: FaultServer, says: dict[str, Any]
+    faulty: FaultServer,
+    says: dict[str, Any],
 ) -> None:
     faulty.answer = lambda payload: (
         Reply(says, 400) if "temperature" in payload else Reply(completion())
@@ -175,28 +206,38 @@ def test_other_words_for_the_same_refusal_are_understood(
 def test_an_effort_that_a_model_has_not_stays_an_error(at: Open) -> None:
     server = at(GPT5())
     answer, _ = ask("gpt-5?reasoning_effort=xhigh")
-    assert "Supported values are: 'minimal', 'low', 'medium', and 'high'" in str(answer.error)
+    assert "Supported values are: 'minimal', 'low', 'medium', and 'high'" in str(
+        answer.error,
+    )
     assert ask("gpt-5?reasoning_effort=low")[0].usage == usage(200)
     assert server.asked[-1][1]["reasoning_effort"] == "low"
 
 
-@pytest.mark.parametrize("server", [GPT5(), GPT5(only_responses=True), VLLM(), VLLM("reasoning")])
+@pytest.mark.parametrize(
+    "server",
+    [GPT5(), GPT5(only_responses=True), VLLM(), VLLM("reasoning")],
+)
 def test_a_limit_spent_on_thinking_is_a_failed_call_that_is_paid(
-    at: Open, server: Endpoint
+    at: Open,
+    server: Endpoint,
 ) -> None:
     at(server)
     answer, _ = ask("gpt-5?max_tokens=1000")
     assert answer.text is None
     assert answer.finish_reason == "length"
-    assert "the model thought until no token was left for its answer (1000 tokens)" in str(
-        answer.error
+    assert (
+        "the model thought until no token was left for its answer (1000 tokens)"
+        in str(answer.error)
     )
     assert "max_tokens=16384" in str(answer.error)
     assert "reasoning_effort=low" in str(answer.error)
     assert answer.usage is not None
     assert answer.usage.completion_tokens == 1000
     stored = stored_of(answer)
-    assert (stored["error"], completion_of(stored).usage) == (answer.error, answer.usage)
+    assert (stored["error"], completion_of(stored).usage) == (
+        answer.error,
+        answer.usage,
+    )
 
 
 def test_more_room_for_thinking_is_more_than_there_was(at: Open) -> None:
@@ -204,10 +245,18 @@ def test_more_room_for_thinking_is_more_than_there_was(at: Open) -> None:
     answer, _ = ask("gpt-5?max_tokens=1500")
     assert "max_tokens=16384" in str(answer.error)
     spent = {
-        "choices": [{"message": {"content": "", "reasoning": "Hm."}, "finish_reason": "length"}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 16384, "total_tokens": 16393},
+        "choices": [
+            {"message": {"content": "", "reasoning": "Hm."}, "finish_reason": "length"},
+        ],
+        "usage": {
+            "prompt_tokens": 9,
+            "completion_tokens": 16384,
+            "total_tokens": 16393,
+        },
     }
-    assert "such as max_tokens=32768, or" in str(chat_api.read(json.dumps(spent).encode()).error)
+    assert "such as max_tokens=32768, or" in str(
+        chat_api.read(json.dumps(spent).encode()).error,
+    )
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", None])
@@ -230,7 +279,10 @@ def test_fields_of_ones_own_are_sent_and_stand_in_a_batch(at: Open) -> None:
     answer, model = ask(spec, replace(ASKED, schema=SCHEMA))
     assert answer.text == '{"best": "Heat"}'
     _, sent = server.asked[-1]
-    assert (sent["top_k"], sent["chat_template_kwargs"]) == (20, {"enable_thinking": False})
+    assert (sent["top_k"], sent["chat_template_kwargs"]) == (
+        20,
+        {"enable_thinking": False},
+    )
     assert model.body(replace(ASKED, schema=SCHEMA)) == sent
 
 
@@ -239,7 +291,12 @@ def test_a_model_of_the_responses_api_is_asked_there(at: Open, spec: str) -> Non
     server = at(GPT5(only_responses=True))
     joint = "&" if "?" in spec else "?"
     answer, model = ask(f"{spec}{joint}temperature=0&reasoning_effort=low")
-    assert answer == Completion("1. Heat (1995)", usage(200), "stop", "gpt-5-2025-08-07")
+    assert answer == Completion(
+        "1. Heat (1995)",
+        usage(200),
+        "stop",
+        "gpt-5-2025-08-07",
+    )
     path, sent = server.asked[-1]
     assert path == "responses"
     assert sent == {
@@ -253,16 +310,25 @@ def test_a_model_of_the_responses_api_is_asked_there(at: Open, spec: str) -> Non
     assert noted == ("api" not in spec)
     assert (
         model.identity
-        == OpenAIModel.from_spec(f"{spec}{joint}temperature=0&reasoning_effort=low").identity
+        == OpenAIModel.from_spec(
+            f"{spec}{joint}temperature=0&reasoning_effort=low",
+        ).identity
     ), "a recorded answer is found again, however it was asked"
 
 
-def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open) -> None:
+def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(
+    at: Open,
+) -> None:
     server = at(GPT5(only_responses=True))
     answer, _ = ask("gpt-5?api=responses", replace(ASKED, schema=SCHEMA))
     assert answer.text == '{"best": "Heat"}'
     assert server.asked[-1][1]["text"] == {
-        "format": {"type": "json_schema", "name": "answer", "strict": True, "schema": SCHEMA}
+        "format": {
+            "type": "json_schema",
+            "name": "answer",
+            "strict": True,
+            "schema": SCHEMA,
+        },
     }
     pixel = "data:image/png;base64,AAAA"
     shown = Prompt((Message("user", "What is it?", (pixel,)),))
@@ -271,7 +337,9 @@ def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open)
         {"type": "input_image", "image_url": pixel, "detail": "auto"},
         {"type": "input_text", "text": "What is it?"},
     ]
-    refused = ask("gpt-5?api=responses", Prompt((Message("user", "Please refuse."),)))[0]
+    refused = ask("gpt-5?api=responses", Prompt((Message("user", "Please refuse."),)))[
+        0
+    ]
     assert (refused.text, refused.error) == ("", "refused: I won't.")
     assert refused.usage is not None
 
@@ -287,7 +355,9 @@ def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open)
     ],
 )  # fmt: skip
 def test_an_odd_answer_of_the_responses_api_is_a_failed_call(
-    faulty: FaultServer, body: dict[str, Any], says: str
+    faulty: FaultServer,
+    body: dict[str, Any],
+    says: str,
 ) -> None:
     faulty.answer = lambda payload: Reply(body)
     answer, _ = ask("m?api=responses&max_wait=0")
@@ -295,7 +365,9 @@ def test_an_odd_answer_of_the_responses_api_is_a_failed_call(
     assert says in str(answer.error)
 
 
-def test_an_endpoint_that_has_neither_api_is_asked_for_both_and_told_of_once(at: Open) -> None:
+def test_an_endpoint_that_has_neither_api_is_asked_for_both_and_told_of_once(
+    at: Open,
+) -> None:
     server = at(Nothing())
     answer, model = ask("m")
     assert [path for path, _ in server.asked] == ["chat/completions", "responses"]
@@ -339,7 +411,11 @@ def test_usage_is_stored_with_its_parts_and_read_without_them() -> None:
         )
 
 
-def suite(pytester: pytest.Pytester, model: str, *options: str) -> tuple[str, dict[str, Any]]:
+def suite(
+    pytester: pytest.Pytester,
+    model: str,
+    *options: str,
+) -> tuple[str, dict[str, Any]]:
     """A run by the sentence of the README: what it prints, and its record."""
     done = pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "-q", "--tb=short",
@@ -360,11 +436,15 @@ def suite(pytester: pytest.Pytester, model: str, *options: str) -> tuple[str, di
     ],
 )
 def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
-    at: Open, pytester: pytest.Pytester, only_responses: bool, given: list[str], least: int
+    at: Open,
+    pytester: pytest.Pytester,
+    only_responses: bool,
+    given: list[str],
+    least: int,
 ) -> None:
     server = at(GPT5(only_responses=only_responses))
     (pytester.path / "prices.toml").write_text(
-        '["gpt-5"]\ninput = 1.25\noutput = 10\ncached_input = 0.125\n'
+        '["gpt-5"]\ninput = 1.25\noutput = 10\ncached_input = 0.125\n',
     )
     given = [*given, "--recsys-prices=prices.toml"]
     shown, record = suite(pytester, *given)
@@ -384,9 +464,13 @@ def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
     assert calls["usd"] == pytest.approx(dollars)
     told = f"tokens ({calls['reasoning_tokens']} of thinking, {calls['cached_tokens']} of the provider's"
     assert told in shown
-    noted = f"note: {server.url} takes no temperature for gpt-5: the given one was not used"
+    noted = (
+        f"note: {server.url} takes no temperature for gpt-5: the given one was not used"
+    )
     assert (noted in shown) == ("temperature" in given[0])
-    assert (noted.removeprefix("note: ") in record["notes"]) == ("temperature" in given[0])
+    assert (noted.removeprefix("note: ") in record["notes"]) == (
+        "temperature" in given[0]
+    )
     page = (pytester.path / "report.html").read_text()
     assert f"<dt>of them of thinking</dt><dd>{calls['reasoning_tokens']:,}</dd>" in page
     asked = len(server.asked)
@@ -397,7 +481,8 @@ def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
 
 @pytest.mark.slow
 def test_the_suite_runs_with_vllm_and_says_what_to_do_without_room(
-    at: Open, pytester: pytest.Pytester
+    at: Open,
+    pytester: pytest.Pytester,
 ) -> None:
     at(VLLM())
     few = ("-k", "rating_scale")
@@ -410,5 +495,7 @@ def test_the_suite_runs_with_vllm_and_says_what_to_do_without_room(
     assert record["calls"]["made"] > 0
     _, thinking = suite(pytester, "openai:Qwen/Qwen3-8B?max_tokens=4000", *few)
     assert thinking["calls"]["failed"] == 0
-    assert thinking["calls"]["completion_tokens"] == thinking["calls"]["made"] * (1500 + WRITTEN)
+    assert thinking["calls"]["completion_tokens"] == thinking["calls"]["made"] * (
+        1500 + WRITTEN
+    )
     assert "The Room" not in json.dumps(thinking["results"]), "thinking is no answer"

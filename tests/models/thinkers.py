@@ -1,4 +1,6 @@
-"""Two endpoints on this machine whose models think before they answer, and what they bill."""
+"""Two endpoints on this machine whose models think
+before they answer, and what they bill.
+"""
 
 import hashlib
 import json
@@ -25,7 +27,9 @@ class RefusedError(Exception):
     def __init__(self, text: str, status: int = 400, **fields: str) -> None:
         super().__init__(text)
         self.status = status
-        self.body = {"error": {"message": text, "type": "invalid_request_error", **fields}}
+        self.body = {
+            "error": {"message": text, "type": "invalid_request_error", **fields},
+        }
 
 
 class Endpoint:
@@ -61,7 +65,9 @@ class Endpoint:
         path, body = request.match_info["path"], await request.json()
         self.asked.append((path, body))
         try:
-            answer = self.chat(body) if path == "chat/completions" else self.responses(body)
+            answer = (
+                self.chat(body) if path == "chat/completions" else self.responses(body)
+            )
         except RefusedError as refusal:
             return web.json_response(refusal.body, status=refusal.status)
         self.answered.append(answer["usage"])
@@ -101,12 +107,21 @@ class GPT5(Endpoint):
                 _unsupported(name, instead)
         effort = body.get("reasoning_effort", "medium")
         text = body["messages"][-1]["content"]
-        prompt, thought, written = self._think(body, effort, body["max_completion_tokens"], text)
-        message = {"role": "assistant", "content": ranked(text) if written else "", "refusal": None}
+        prompt, thought, written = self._think(
+            body,
+            effort,
+            body["max_completion_tokens"],
+            text,
+        )
+        message = {
+            "role": "assistant",
+            "content": ranked(text) if written else "",
+            "refusal": None,
+        }
         return {
             "id": "1", "object": "chat.completion", "created": 0, "model": "gpt-5-2025-08-07",
             "choices": [
-                {"index": 0, "message": message, "finish_reason": "stop" if written else "length"}
+                {"index": 0, "message": message, "finish_reason": "stop" if written else "length"},
             ],
             "usage": {
                 "prompt_tokens": prompt, "completion_tokens": thought + written,
@@ -117,7 +132,13 @@ class GPT5(Endpoint):
         }  # fmt: skip
 
     def responses(self, body: dict[str, Any]) -> dict[str, Any]:
-        for name in ("seed", "messages", "max_tokens", "max_completion_tokens", "response_format"):
+        for name in (
+            "seed",
+            "messages",
+            "max_tokens",
+            "max_completion_tokens",
+            "response_format",
+        ):
             if name in body:
                 _unsupported(name)
         assert body["store"] is False
@@ -125,13 +146,23 @@ class GPT5(Endpoint):
         text = body["input"][-1]["content"]
         if not isinstance(text, str):
             text = text[-1]["text"]
-        prompt, thought, written = self._think(body, effort, body["max_output_tokens"], text)
+        prompt, thought, written = self._think(
+            body,
+            effort,
+            body["max_output_tokens"],
+            text,
+        )
         form = body.get("text", {}).get("format", {})
         said = guided(form["schema"]) if form else ranked(text)
         part = {"type": "output_text", "text": said, "annotations": []}
         if "refuse" in text:
             part = {"type": "refusal", "refusal": "I won't."}
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "content": [part],
+        }
         reasoning = {"id": "rs_1", "type": "reasoning", "summary": []}
         return {
             "id": "resp_1", "object": "response", "created_at": 0, "model": "gpt-5-2025-08-07",
@@ -147,9 +178,15 @@ class GPT5(Endpoint):
         }  # fmt: skip
 
     def _think(
-        self, body: dict[str, Any], effort: str, limit: int, text: str
+        self,
+        body: dict[str, Any],
+        effort: str,
+        limit: int,
+        text: str,
     ) -> tuple[int, int, int]:
-        """Tokens of the prompt, of the thinking and of the answer: none if the limit is spent."""
+        """Tokens of the prompt, of the thinking and of the
+        answer: none if the limit is spent.
+        """
         temperature = body.get("temperature", 1)
         if temperature > 2:
             raise RefusedError(
@@ -172,15 +209,20 @@ class GPT5(Endpoint):
                 param="reasoning_effort", code="unsupported_value",
             )  # fmt: skip
         thought = min(THOUGHTS[effort], limit)
-        return CACHED + len(text) // 4, thought, WRITTEN if thought + WRITTEN <= limit else 0
+        return (
+            CACHED + len(text) // 4,
+            thought,
+            WRITTEN if thought + WRITTEN <= limit else 0,
+        )
 
 
 class VLLM(Endpoint):
-    """Like vLLM with a reasoning parser: thinking in a field of its own, and no count of it.
+    """Like vLLM with a reasoning parser: thinking in a field of its own, and no count
+    of it.
 
     Args:
-        field: The name of the field; None leaves the thinking in the text, without its beginning, as
-            the template of the model has it.
+        field: The name of the field; None leaves the thinking in the text, without its
+            beginning, as the template of the model has it.
     """
 
     def __init__(self, field: str | None = "reasoning_content") -> None:
@@ -193,17 +235,24 @@ class VLLM(Endpoint):
         ends = thought + WRITTEN <= body["max_tokens"]
         form = body.get("response_format")
         said = guided(form["json_schema"]["schema"]) if form else ranked(text)
-        message: dict[str, Any] = {"role": "assistant", "content": said if ends else None}
-        thoughts = "Perhaps these:\n1. The Room (2003)\n2. Cats (2019)\n" if thinks else None
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": said if ends else None,
+        }
+        thoughts = (
+            "Perhaps these:\n1. The Room (2003)\n2. Cats (2019)\n" if thinks else None
+        )
         if self._field is not None:
             message[self._field] = thoughts
         elif thoughts is not None:
-            message["content"] = f"{thoughts}</think>\n\n{said}" if ends else f"<think>{thoughts}"
+            message["content"] = (
+                f"{thoughts}</think>\n\n{said}" if ends else f"<think>{thoughts}"
+            )
         completion = thought + WRITTEN * ends
         return {
             "id": "1", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": [
-                {"index": 0, "message": message, "finish_reason": "stop" if ends else "length"}
+                {"index": 0, "message": message, "finish_reason": "stop" if ends else "length"},
             ],
             "usage": {
                 "prompt_tokens": 300, "completion_tokens": completion, "total_tokens": 300 + completion,
@@ -216,7 +265,10 @@ def ranked(text: str) -> str:
     """The films of a prompt, always in the same order."""
     films = dict.fromkeys(re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text))
     order = sorted(films, key=lambda film: hashlib.sha256(film.encode()).hexdigest())
-    return "\n".join(f"{n}. {film}" for n, film in enumerate(order[:10], 1)) or "1. Heat (1995)"
+    return (
+        "\n".join(f"{n}. {film}" for n, film in enumerate(order[:10], 1))
+        or "1. Heat (1995)"
+    )
 
 
 def guided(schema: dict[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""Models with random weights, small enough to compute in milliseconds, with a tokenizer of bytes."""
+"""Models with random weights, small enough to compute in
+milliseconds, with a tokenizer of bytes.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,12 @@ def tokenizer() -> Any:
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     make: Any = PreTrainedTokenizerFast
-    return make(tokenizer_object=raw, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+    return make(
+        tokenizer_object=raw,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+    )
 
 
 def save(folder: Path, kind: str = "llama", seed: int = 0, **sizes: Any) -> Path:

@@ -1,7 +1,9 @@
-"""Lists for the comparison with `ranx` and LensKit, and the numbers that these two give for them.
+"""Lists for the comparison with `ranx` and LensKit, and the numbers that these two give
+for them.
 
-`peers.json` holds the numbers, since neither package belongs to the tests' environment (LensKit asks
-for pandas 2 and torch). To make it anew, from the root of the repository, in one of its own::
+`peers.json` holds the numbers, since neither package belongs to the tests' environment
+(LensKit asks for pandas 2 and torch). To make it anew, from the root of the repository,
+in one of its own::
 
     python -m venv peers && peers/bin/pip install ranx==0.3.21 lenskit==2025.8.1
     PYTHONPATH=. peers/bin/python -m tests.oracles.peers > tests/oracles/peers.json
@@ -33,7 +35,9 @@ class Listed:
 
 
 def lists() -> list[Listed]:
-    """Thirty users: lists of 1 to 10 of twenty items, popular ones first, one to four held out."""
+    """Thirty users: lists of 1 to 10 of twenty items,
+    popular ones first, one to four held out.
+    """
     rng = random.Random(20)
     found = []
     for user in range(30):
@@ -48,18 +52,25 @@ def of_ranx() -> dict[str, list[float]]:
     """Hit, nDCG and reciprocal rank of every user."""
     ranx = import_module("ranx")
     users = lists()
-    qrels = ranx.Qrels({f"{n:02}": dict.fromkeys(one.relevant, 1) for n, one in enumerate(users)})
+    qrels = ranx.Qrels(
+        {f"{n:02}": dict.fromkeys(one.relevant, 1) for n, one in enumerate(users)},
+    )
     run = ranx.Run(
         {
             f"{n:02}": {item: 100.0 - rank for rank, item in enumerate(one.items)}
             for n, one in enumerate(users)
-        }
+        },
     )
     names = {"hit": "hit_rate", "ndcg": "ndcg", "mrr": "mrr"}
     return {
         f"{ours}@{depth}": [
             float(value)
-            for value in ranx.evaluate(qrels, run, f"{theirs}@{depth}", return_mean=False)
+            for value in ranx.evaluate(
+                qrels,
+                run,
+                f"{theirs}@{depth}",
+                return_mean=False,
+            )
         ]
         for ours, theirs in names.items()
         for depth in DEPTHS
@@ -68,7 +79,10 @@ def of_ranx() -> dict[str, list[float]]:
 
 def of_lenskit() -> dict[str, list[float]]:
     """Hit, nDCG and reciprocal rank of every user, and Gini indices."""
-    lists_of, metric_of = import_module("lenskit.data"), import_module("lenskit.metrics")
+    lists_of, metric_of = (
+        import_module("lenskit.data"),
+        import_module("lenskit.metrics"),
+    )
     gini = import_module("lenskit.stats").gini
     users = [
         (
@@ -77,7 +91,8 @@ def of_lenskit() -> dict[str, list[float]]:
         )
         for one in lists()
     ]
-    # Its own discount, log2(rank) but at least 1, does not tell the first two places apart.
+    # Its own discount, log2(rank) but at least 1, does not tell the first two places
+    # apart.
     metrics = {
         "hit": metric_of.Hit,
         "ndcg": partial(metric_of.NDCG, discount=lambda ranks: np.log2(ranks + 1)),

@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Lost, Pairs, Sample
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Context,
+    Lost,
+    Pairs,
+    Sample,
+)
 
 Lists = Sequence[Sequence[Sequence[str]]]
 """Users x replicates x items."""
@@ -15,7 +22,9 @@ Lists = Sequence[Sequence[Sequence[str]]]
 
 @dataclass
 class FakeAnswers:
-    """Answers that were given beforehand; users that failed count as seen from the first look."""
+    """Answers that were given beforehand; users that failed
+    count as seen from the first look.
+    """
 
     asked: Sequence[Asked]
     context: Context = field(default_factory=Context)
@@ -27,9 +36,12 @@ class FakeAnswers:
     @property
     def lost(self) -> tuple[Lost, ...]:
         """The users of whom a call failed."""
-        reasons = [reason for reason, count in self.errors.items() for _ in range(count)]
+        reasons = [
+            reason for reason, count in self.errors.items() for _ in range(count)
+        ]
         return tuple(
-            Lost(f"lost{number}", "failed", reason) for number, reason in enumerate(reasons)
+            Lost(f"lost{number}", "failed", reason)
+            for number, reason in enumerate(reasons)
         )
 
     def applicable(self, followup: Answers | None = None, /) -> int:
@@ -40,7 +52,12 @@ class FakeAnswers:
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         theirs = followup.sample(users)
-        return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.lost)
+        return Pairs(
+            tuple(self.asked)[:users],
+            theirs.asked,
+            theirs.not_applicable,
+            theirs.lost,
+        )
 
     def pair_anew(
         self,
@@ -55,7 +72,9 @@ class FakeAnswers:
 
 
 class FakeNamed:
-    """Asks no user: the lists of those whom a file names were given beforehand, as all others."""
+    """Asks no user: the lists of those whom a file names
+    were given beforehand, as all others.
+    """
 
     rewrites = False
 
@@ -64,7 +83,12 @@ class FakeNamed:
         self.design = (k, 0)
 
     def side(
-        self, answers: Answers, users: Sequence[str], k: int, candidates: int, /
+        self,
+        answers: Answers,
+        users: Sequence[str],
+        k: int,
+        candidates: int,
+        /,
     ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
         assert isinstance(answers, FakeAnswers)
         asked = [
@@ -87,7 +111,10 @@ def items(*ids: str) -> tuple[Item, ...]:
 
 
 def ask(
-    lists: Lists, k: int = 5, candidates: Sequence[str] | None = None, relevant: Sequence[str] = ()
+    lists: Lists,
+    k: int = 5,
+    candidates: Sequence[str] | None = None,
+    relevant: Sequence[str] = (),
 ) -> list[Asked]:
     offered = None if candidates is None else items(*candidates)
     return [
@@ -101,7 +128,11 @@ def ask(
 
 
 def sides(
-    source: Lists, followup: Lists, context: Context | None = None, k: int = 5, **facts: object
+    source: Lists,
+    followup: Lists,
+    context: Context | None = None,
+    k: int = 5,
+    **facts: object,
 ) -> tuple[FakeAnswers, FakeAnswers]:
     context = context or Context()
     return (
@@ -114,10 +145,16 @@ DETERMINISTIC = Context(deterministic=True)
 
 
 def plackett_luce(
-    utilities: np.ndarray, replicates: int, temperature: float, rng: np.random.Generator, k: int
+    utilities: np.ndarray,
+    replicates: int,
+    temperature: float,
+    rng: np.random.Generator,
+    k: int,
 ) -> Lists:
     """Rankings ``(users, replicates, k)`` drawn by adding Gumbel noise to utilities."""
     users, catalogue = utilities.shape
     noise = rng.gumbel(size=(users, replicates, catalogue)) * temperature
     order = np.argsort(-(utilities[:, None, :] + noise), axis=2)[:, :, :k]
-    return [[[f"i{item}" for item in answer] for answer in answers] for answers in order]
+    return [
+        [[f"i{item}" for item in answer] for answer in answers] for answers in order
+    ]

@@ -26,7 +26,11 @@ def both(
 ) -> tuple[FakeAnswers, FakeAnswers]:
     return (
         FakeAnswers(ask(source, 5, relevant=relevant), context),
-        FakeAnswers(ask(followup, 5, relevant=relevant), context, "truncate_history(5)"),
+        FakeAnswers(
+            ask(followup, 5, relevant=relevant),
+            context,
+            "truncate_history(5)",
+        ),
     )
 
 
@@ -42,7 +46,11 @@ def both(
         ("ndcg@1", {"a", "c"}, 1),
     ],
 )
-def test_metrics_of_one_answer(metric: str, relevant: set[str], expected: float) -> None:
+def test_metrics_of_one_answer(
+    metric: str,
+    relevant: set[str],
+    expected: float,
+) -> None:
     request = Request("u", (), Scale(), None, 5)
     answer = Recommendation(("a", "a", "b", "c", "d"))
     asked = Asked(request, (answer,), frozenset(relevant))
@@ -66,7 +74,8 @@ def test_users_without_a_held_out_item_are_not_applicable() -> None:
 def test_hits_may_neither_be_lost_nor_gained() -> None:
     assert same_hits(*both([HIT] * 62, [LATE] * 62))
     assert (
-        same_hits(*both([HIT] * 50 + [MISS] * 50, [MISS] * 50 + [MISS] * 50)).status == "violated"
+        same_hits(*both([HIT] * 50 + [MISS] * 50, [MISS] * 50 + [MISS] * 50)).status
+        == "violated"
     )
     assert same_hits(*both([MISS] * 100, [HIT] * 50 + [MISS] * 50)).status == "violated"
     assert same_hits(*both([HIT] * 60, [LATE] * 60), k=3).status == "violated"
@@ -85,7 +94,10 @@ def test_hit_rates_of_a_stochastic_recommender_at_no_difference() -> None:
     rng = np.random.default_rng(1)
 
     def lists() -> list[list[list[str]]]:
-        return [[HIT[0] if hit else MISS[0] for hit in row] for row in rng.random((600, 2)) < 0.3]
+        return [
+            [HIT[0] if hit else MISS[0] for hit in row]
+            for row in rng.random((600, 2)) < 0.3
+        ]
 
     assert same_hits(*both(lists(), lists(), Context()), margin=0.1)
 
@@ -99,9 +111,15 @@ def test_mcnemar_is_the_exact_binomial_test(lost: int, gained: int) -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda a, b: not_worse(a, b, metric="ngcd@10"), r"'ngcd@10'.*did you mean 'ndcg'"),
+        (
+            lambda a, b: not_worse(a, b, metric="ngcd@10"),
+            r"'ngcd@10'.*did you mean 'ndcg'",
+        ),
         (lambda a, b: not_worse(a, b, metric="ndcg@x"), r"depth.*'ndcg@x'"),
-        (lambda a, b: not_worse(a, b, metric="ndcg@10"), r"10 places.*5.*--recsys-k=10"),
+        (
+            lambda a, b: not_worse(a, b, metric="ndcg@10"),
+            r"10 places.*5.*--recsys-k=10",
+        ),
         (lambda a, b: same_hits(a, b, k=0), r"same_hits: k.*got 0"),
         (lambda a, b: same_hits(a, b, margin=2), r"same_hits:hit: margin.*got 2"),
     ],

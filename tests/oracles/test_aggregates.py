@@ -1,4 +1,6 @@
-"""Numbers of all users' answers together: definitions, intervals, and what is undefined."""
+"""Numbers of all users' answers together: definitions,
+intervals, and what is undefined.
+"""
 
 import math
 from collections.abc import Sequence
@@ -61,13 +63,17 @@ def of(name: str, users: Sequence[Asked], context: Context = CONTEXT) -> float |
 
 @st.composite
 def populations(draw: st.DrawFn) -> list[Asked]:
-    """Users with histories, candidates or none, held-out items, and any lists, invented items too."""
+    """Users with histories, candidates or none, held-out
+    items, and any lists, invented items too.
+    """
     items = st.sampled_from(CATALOGUE)
     found = []
     for place in range(draw(st.integers(2, 6))):
         history = draw(st.lists(items, unique=True, max_size=4))
         unseen = [item for item in CATALOGUE if item not in history]
-        candidates = draw(st.none() | st.lists(st.sampled_from(unseen), unique=True, min_size=1))
+        candidates = draw(
+            st.none() | st.lists(st.sampled_from(unseen), unique=True, min_size=1),
+        )
         anything = st.sampled_from([*CATALOGUE, "unknown:x", "elsewhere"])
         found.append(
             user(
@@ -76,7 +82,7 @@ def populations(draw: st.DrawFn) -> list[Asked]:
                 candidates,
                 history,
                 draw(st.lists(st.sampled_from(unseen), max_size=2)),
-            )
+            ),
         )
     return found
 
@@ -84,7 +90,9 @@ def populations(draw: st.DrawFn) -> list[Asked]:
 @pytest.mark.parametrize("name", AGGREGATES)
 @given(users=populations(), data=st.data())
 def test_every_aggregate_keeps_its_range_and_knows_no_order_of_users(
-    name: str, users: list[Asked], data: st.DataObject
+    name: str,
+    users: list[Asked],
+    data: st.DataObject,
 ) -> None:
     aggregate = measure_named(f"{name}@2")
     assert isinstance(aggregate, Aggregate)
@@ -97,16 +105,22 @@ def test_every_aggregate_keeps_its_range_and_knows_no_order_of_users(
 
 @pytest.mark.parametrize("name", AGGREGATES)
 @given(users=populations())
-def test_the_fast_way_to_leave_users_out_is_the_slow_one(name: str, users: list[Asked]) -> None:
+def test_the_fast_way_to_leave_users_out_is_the_slow_one(
+    name: str,
+    users: list[Asked],
+) -> None:
     aggregate = measure_named(f"{name}@2")
     assert isinstance(aggregate, Aggregate)
     answered: list[Answered] = [(one, one.answers[0]) for one in users]
     fast = aggregate.leaving_out(answered, CONTEXT)
     slow = [
-        aggregate.of(answered[:row] + answered[row + 1 :], CONTEXT) for row in range(len(users))
+        aggregate.of(answered[:row] + answered[row + 1 :], CONTEXT)
+        for row in range(len(users))
     ]
     assert [value is None for value in fast] == [value is None for value in slow]
-    assert [v for v in fast if v is not None] == pytest.approx([v for v in slow if v is not None])
+    assert [v for v in fast if v is not None] == pytest.approx(
+        [v for v in slow if v is not None],
+    )
 
 
 @given(users=populations())
@@ -121,7 +135,10 @@ def test_matrices_and_sets_agree(users: list[Asked]) -> None:
     assert of("item_coverage@2", users) == pytest.approx(item_coverage(lists, offers))
     assert of("oic@2", users) == pytest.approx(oic(lists, offers))
     exposures = [
-        sum(item in mine and item in offer for mine, offer in zip(lists, offers, strict=True))
+        sum(
+            item in mine and item in offer
+            for mine, offer in zip(lists, offers, strict=True)
+        )
         for item in sorted(set().union(*offers))
     ]
     assert of("exposure_gini@2", users) == pytest.approx(exposure_gini(exposures))
@@ -166,36 +183,57 @@ def test_known_values() -> None:
     assert dpd([1, 0, 0.5, 0.5], [1, 2, 3, 4]) == 0
     assert dpd([0, 0, 1], [1, 2, 3]) == 1  # as long as the median is inactive
     assert popreo([1, 1], [2, 2]) == 0
-    assert popreo([4, 0, 0, 0, 0], [4, 4, 4, 4, 4]) == pytest.approx(2)  # sqrt(groups - 1)
+    assert popreo([4, 0, 0, 0, 0], [4, 4, 4, 4, 4]) == pytest.approx(
+        2,
+    )  # sqrt(groups - 1)
     # Nothing was held out of the last group: it does not count.
     assert popreo([1, 2, 0], [4, 4, 0]) == pytest.approx(0.125 / 0.375)
     assert oic([["a", "b"], ["a", "c"]], [["a", "b"], ["a", "b", "c"]]) == 0.5
 
 
 def test_what_was_not_offered_widens_no_coverage() -> None:
-    users = [user("u", ["a", "unknown:x", "z"], ["a", "b"]), user("v", ["a"], ["a", "c", "d"])]
+    users = [
+        user("u", ["a", "unknown:x", "z"], ["a", "b"]),
+        user("v", ["a"], ["a", "c", "d"]),
+    ]
     assert of("item_coverage", users) == 0.25
     assert of("exposure_gini", users) == 0.75
 
 
 def test_popreo_ranks_ties_by_id_and_names_groups_that_are_left_out() -> None:
     flat = Context(items=CONTEXT.items, popularity=dict.fromkeys(CATALOGUE, 3))
-    # Ten of twelve in two groups of three and three of two: i0 is in the last, i9 in the first.
+    # Ten of twelve in two groups of three and three of two: i0 is in the last, i9 in
+    # the first.
     users = [user(f"u{n}", [], relevant=[item]) for n, item in enumerate(["i0", "i9"])]
-    users += [user(f"v{n}", [item], relevant=[item]) for n, item in enumerate(["i0", "i0", "i9"])]
-    assert of("popreo", users, flat) == pytest.approx(np.std([2 / 3, 0.5]) / np.mean([2 / 3, 0.5]))
+    users += [
+        user(f"v{n}", [item], relevant=[item])
+        for n, item in enumerate(["i0", "i0", "i9"])
+    ]
+    assert of("popreo", users, flat) == pytest.approx(
+        np.std([2 / 3, 0.5]) / np.mean([2 / 3, 0.5]),
+    )
     verdict = at_most(FakeAnswers(users[2:] * 20, flat), "popreo", 1.5)
-    assert "popularity groups 2, 3, 4 of 5 without a held-out item left out" in verdict.reason
+    assert (
+        "popularity groups 2, 3, 4 of 5 without a held-out item left out"
+        in verdict.reason
+    )
     # By value all are one group, and nothing can be compared.
     assert of("popreo_by_value", users, flat) is None
 
 
-def zipf_answers(users: int, rng: np.random.Generator, replicates: int = 1) -> FakeAnswers:
+def zipf_answers(
+    users: int,
+    rng: np.random.Generator,
+    replicates: int = 1,
+) -> FakeAnswers:
     appeal = -np.log(np.arange(1, 61))
     catalogue = [f"i{number:02}" for number in range(60)]
     lists = [
         [
-            [catalogue[place] for place in np.argsort(-(appeal + rng.gumbel(size=60)))[:5]]
+            [
+                catalogue[place]
+                for place in np.argsort(-(appeal + rng.gumbel(size=60)))[:5]
+            ]
             for _ in range(replicates)
         ]
         for _ in range(users)
@@ -222,7 +260,11 @@ def test_an_aggregate_is_judged_like_a_score() -> None:
     answers = zipf_answers(60, rng)
     value = of("oic@5", answers.asked, Context())
     verdict = at_most(answers, "oic@5", 0.2)
-    assert (verdict.status, verdict.metric, verdict.threshold) == ("holds", "oic@5", 0.2)
+    assert (verdict.status, verdict.metric, verdict.threshold) == (
+        "holds",
+        "oic@5",
+        0.2,
+    )
     assert verdict.value == pytest.approx(value)
     assert at_least(answers, "oic@5", 0.2).status == "violated"
     assert within(answers, "oic@5", 0.2).status == "holds"
@@ -234,12 +276,13 @@ def test_replicates_are_averaged() -> None:
     answers = zipf_answers(30, rng, replicates=2)
     values = [
         AGGREGATES["item_coverage"]("item_coverage@5").of(
-            [(one, one.answers[replicate]) for one in answers.asked], Context()
+            [(one, one.answers[replicate]) for one in answers.asked],
+            Context(),
         )
         for replicate in range(2)
     ]
     assert at_least(answers, "item_coverage@5", 0.1).value == pytest.approx(
-        np.mean([v for v in values if v is not None])
+        np.mean([v for v in values if v is not None]),
     )
 
 
@@ -249,7 +292,8 @@ def test_two_sides_are_compared_by_their_aggregates() -> None:
     same = FakeAnswers(zipf_answers(60, rng).asked, Context(), "changed(1)")
     alike = FakeAnswers(
         ask(
-            [[["i00", "i01", "i02", "i03", "i04"]]] * 60, candidates=[f"i{n:02}" for n in range(60)]
+            [[["i00", "i01", "i02", "i03", "i04"]]] * 60,
+            candidates=[f"i{n:02}" for n in range(60)],
         ),
         Context(),
         "changed(1)",
@@ -261,18 +305,30 @@ def test_two_sides_are_compared_by_their_aggregates() -> None:
 
 
 def test_undefined_is_not_applicable_with_the_reason() -> None:
-    verdict = at_least(FakeAnswers([user("u", ["i1"]), user("v", ["i1"])], CONTEXT), "jain", 0.5)
-    assert (verdict.status, verdict.value, verdict.not_applicable) == ("not-applicable", None, 2)
+    verdict = at_least(
+        FakeAnswers([user("u", ["i1"]), user("v", ["i1"])], CONTEXT),
+        "jain",
+        0.5,
+    )
+    assert (verdict.status, verdict.value, verdict.not_applicable) == (
+        "not-applicable",
+        None,
+        2,
+    )
     assert "jain is undefined if no list contains a held-out item" in verdict.reason
 
 
 def test_a_number_that_hangs_on_one_user_has_no_interval() -> None:
-    users = [user(f"u{n}", ["i1"], relevant=["i1" if n == 7 else "i2"]) for n in range(30)]
+    users = [
+        user(f"u{n}", ["i1"], relevant=["i1" if n == 7 else "i2"]) for n in range(30)
+    ]
     verdict = at_least(FakeAnswers(users, CONTEXT), "jain", 0.5)
     assert (verdict.status, verdict.interval) == ("inconclusive", None)
     assert verdict.value == pytest.approx(1 / 30)
     assert "undefined without user 'u7'" in verdict.reason
-    assert (verdict.per_user, verdict.reach) == ({}, None), "no value a user to compare runs by"
+    assert (verdict.per_user, verdict.reach) == ({}, None), (
+        "no value a user to compare runs by"
+    )
 
 
 def test_the_values_of_users_are_within_the_reach_that_is_recorded() -> None:
@@ -282,14 +338,23 @@ def test_the_values_of_users_are_within_the_reach_that_is_recorded() -> None:
     verdict = at_least(FakeAnswers(users, CONTEXT), "item_coverage", 0.1)
     assert verdict.reach is not None
     low, high = verdict.reach
-    assert low <= min(verdict.per_user.values()) < max(verdict.per_user.values()) == high > 1
+    assert (
+        low
+        <= min(verdict.per_user.values())
+        < max(verdict.per_user.values())
+        == high
+        > 1
+    )
 
 
 def test_silent_users_are_errors_as_with_scores() -> None:
     users = [user(f"u{n}", ["i1", f"i{n % 9}"]) for n in range(40)] + [user("mute", [])]
     verdict = at_most(FakeAnswers(users, CONTEXT), "item_coverage", 0.99)
     assert (verdict.status, verdict.users, verdict.errors) == ("inconclusive", 40, 1)
-    assert at_most(FakeAnswers(users[-1:] * 3, CONTEXT), "item_coverage", 0.9).status == "error"
+    assert (
+        at_most(FakeAnswers(users[-1:] * 3, CONTEXT), "item_coverage", 0.9).status
+        == "error"
+    )
 
 
 def test_people_bring_their_own() -> None:
@@ -299,9 +364,16 @@ def test_people_bring_their_own() -> None:
     mine = Aggregate("longest_list", longest, (0, 3))
     users = [user(f"u{n}", CATALOGUE[: 1 + n % 3]) for n in range(30)]
     verdict = at_least(FakeAnswers(users, CONTEXT), mine, 2)
-    assert (verdict.status, verdict.metric, verdict.value) == ("holds", "longest_list", 3)
+    assert (verdict.status, verdict.metric, verdict.value) == (
+        "holds",
+        "longest_list",
+        3,
+    )
     broken = Aggregate("broken", lambda answered, context: math.nan, (0, 1))
-    with pytest.raises(OracleError, match="broken: an aggregate must be a finite number"):
+    with pytest.raises(
+        OracleError,
+        match="broken: an aggregate must be a finite number",
+    ):
         at_least(FakeAnswers(users, CONTEXT), broken, 0.5)
 
 
@@ -323,7 +395,11 @@ def test_values_of_a_mean_are_the_users_own() -> None:
 )
 def test_bad_names_are_named(name: str, said: str) -> None:
     with pytest.raises(OracleError, match=said):
-        at_least(FakeAnswers([user("u", ["i1"], relevant=["i1"])] * 3, CONTEXT), name, 0.5)
+        at_least(
+            FakeAnswers([user("u", ["i1"], relevant=["i1"])] * 3, CONTEXT),
+            name,
+            0.5,
+        )
 
 
 def test_bad_numbers_are_named() -> None:

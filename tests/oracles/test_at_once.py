@@ -1,4 +1,6 @@
-"""Of a claimed difference between answers of different times, the users asked at one time are told from the others."""
+"""Of a claimed difference between answers of different times, the users asked at one
+time are told from the others.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +15,16 @@ USERS = tuple(f"u{number}" for number in range(6))
 
 @given(mixed=st.frozensets(st.sampled_from(USERS)), lost=st.sampled_from(USERS))
 def test_both_parts_hold_every_user_once(mixed: frozenset[str], lost: str) -> None:
-    asked = tuple(each for each in ask([[("a", "b")]] * len(USERS)) if each.user != lost)
+    asked = tuple(
+        each for each in ask([[("a", "b")]] * len(USERS)) if each.user != lost
+    )
     whole = Pairs(
-        asked, asked, lost=(Lost(lost, "failed", "gone"),), order=USERS, mixed=mixed, apart=9.0
+        asked,
+        asked,
+        lost=(Lost(lost, "failed", "gone"),),
+        order=USERS,
+        mixed=mixed,
+        apart=9.0,
     )
     kept = whole.at_once()
     others = Pairs(
@@ -44,7 +53,10 @@ def test_a_claim_says_how_many_users_prove_it() -> None:
     stands = confirmed(first, 90.0, False, lambda: (found(14), 0))
     assert stands.details == {"shared": "kept", PART: {"users": 14, "of": 40}}
     assert (stands.estimate, stands.users) == (first.estimate, 40)
-    assert "proved by 14 of 40 users whose two sides were asked at one time" in stands.summary
+    assert (
+        "proved by 14 of 40 users whose two sides were asked at one time"
+        in stands.summary
+    )
     assert confirmed(first, 90.0, False, lambda: (found(40), 0)) is first
 
 

@@ -28,7 +28,11 @@ RANGE = HIGH - LOW
 
 
 def drawn(mean: float, deviation: float, users: int = 200, seed: int = 0) -> Floats:
-    return np.clip(np.random.default_rng(seed).normal(mean, deviation, users), LOW, HIGH)
+    return np.clip(
+        np.random.default_rng(seed).normal(mean, deviation, users),
+        LOW,
+        HIGH,
+    )
 
 
 def test_the_capital_is_what_a_loop_over_users_makes_of_it() -> None:
@@ -65,7 +69,10 @@ def test_no_user_is_bet_on_with_what_that_user_or_a_later_one_says() -> None:
 
 @pytest.mark.parametrize("users", [1, 199, 200, 201, 400])
 @pytest.mark.parametrize("wide", [False, True])
-def test_going_on_with_more_users_keeps_all_earlier_capitals(users: int, wide: bool) -> None:
+def test_going_on_with_more_users_keeps_all_earlier_capitals(
+    users: int,
+    wide: bool,
+) -> None:
     """To the last bit, whoever the later users are."""
     gains = (np.stack([drawn(0.1, 0.3, 500, seed) for seed in range(2)]) - 0.05) / RANGE
     later = gains.copy()
@@ -77,7 +84,9 @@ def test_going_on_with_more_users_keeps_all_earlier_capitals(users: int, wide: b
             assert (capital(longer, worst, wide=wide)[..., :users] == first).all()
 
 
-def test_a_mean_near_the_limit_is_shown_by_more_runs_than_by_what_users_said_alone() -> None:
+def test_a_mean_near_the_limit_is_shown_by_more_runs_than_by_what_users_said_alone() -> (
+    None
+):
     """Half of a margin of .05 below it, deviation .2: 28 % without the least stake."""
     gains = (0.05 - np.random.default_rng(4).normal(0.025, 0.2, (2000, 200))) / RANGE
     shown = log_capital(gains, 0.95 / RANGE).max(axis=1) >= -math.log(ALPHA)
@@ -85,20 +94,29 @@ def test_a_mean_near_the_limit_is_shown_by_more_runs_than_by_what_users_said_alo
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05, 0.3])
-def test_where_nothing_moves_little_more_users_are_needed_than_by_any_test(margin: float) -> None:
+def test_where_nothing_moves_little_more_users_are_needed_than_by_any_test(
+    margin: float,
+) -> None:
     least = math.log(ALPHA) / math.log1p(-margin)
-    users = next(n for n in range(1, 500) if Bets(np.zeros(n), 0, 1).p_at_least(margin) <= ALPHA)
+    users = next(
+        n for n in range(1, 500) if Bets(np.zeros(n), 0, 1).p_at_least(margin) <= ALPHA
+    )
     assert least <= users <= 1.1 * least + 1
 
 
 @given(
     st.lists(
-        st.sampled_from([-0.5, 0.0, 0.0, 0.1, 1.0]) | st.floats(-0.5, 1), min_size=1, max_size=90
+        st.sampled_from([-0.5, 0.0, 0.0, 0.1, 1.0]) | st.floats(-0.5, 1),
+        min_size=1,
+        max_size=90,
     ),
     st.sampled_from([0.01, 0.05, 0.3]),
 )
 @settings(max_examples=60)
-def test_bounds_are_ends_of_what_is_not_refuted(effects: list[float], alpha: float) -> None:
+def test_bounds_are_ends_of_what_is_not_refuted(
+    effects: list[float],
+    alpha: float,
+) -> None:
     bets = Bets(np.array(effects), LOW, HIGH)
     low, high = bets.lower(alpha), bets.upper(alpha)
     assert LOW <= low <= high <= HIGH
@@ -108,7 +126,9 @@ def test_bounds_are_ends_of_what_is_not_refuted(effects: list[float], alpha: flo
         assert bets.p_at_least(float(outside)) <= alpha + 1e-9
 
 
-def test_a_value_that_cannot_be_is_refuted_and_one_at_the_end_by_a_single_user() -> None:
+def test_a_value_that_cannot_be_is_refuted_and_one_at_the_end_by_a_single_user() -> (
+    None
+):
     assert Bets(np.zeros(5), 0, 1).p_at_most(-0.1) == 0
     assert Bets(np.zeros(5), 0, 1).p_at_most(0.0) == 1
     assert Bets(np.array([0, 0, 0.1]), 0, 1).p_at_most(0.0) == 0
@@ -116,7 +136,9 @@ def test_a_value_that_cannot_be_is_refuted_and_one_at_the_end_by_a_single_user()
 
 
 @pytest.mark.parametrize("unknown", [(0,), (3, 3), (0, 9, 20)])
-def test_users_who_are_not_known_count_against_either_claim(unknown: tuple[int, ...]) -> None:
+def test_users_who_are_not_known_count_against_either_claim(
+    unknown: tuple[int, ...],
+) -> None:
     effects = drawn(0.1, 0.15, 20)
     bets = Bets(effects, LOW, HIGH, unknown)
     assert bets.estimate == effects.mean()
@@ -132,7 +154,11 @@ def test_users_who_are_not_known_count_against_either_claim(unknown: tuple[int, 
 def test_either_side_of_a_two_sided_promise_costs_hardly_more_than_alone() -> None:
     cost = []
     for sign, seed in product((1, -1), range(40)):
-        effects = np.clip(sign * np.random.default_rng(seed).normal(0.12, 0.2, 200), -1, 1)
+        effects = np.clip(
+            sign * np.random.default_rng(seed).normal(0.12, 0.2, 200),
+            -1,
+            1,
+        )
         bets = Bets(effects, -1, 1)
         alone = bets.p_at_most(0.05) if sign > 0 else bets.p_at_least(-0.05)
         cost.append(bets.p_within(0.05) / alone)
@@ -156,7 +182,11 @@ def test_a_shared_capital_is_never_worse_than_a_test_for_each_way() -> None:
         gains = rng.normal(means, 0.12, (4, 200)) / RANGE
         gains[0, 60:] = 0  # asked no further
         alone = [math.exp(-max(0.0, log_capital(one, 0.4).max())) for one in gains]
-        assert min(alone) / 4 <= p_of_some(gains, worst) <= min(1.0, 4 * min(alone)) + 1e-12
+        assert (
+            min(alone) / 4
+            <= p_of_some(gains, worst)
+            <= min(1.0, 4 * min(alone)) + 1e-12
+        )
     fair = rng.normal(0, 0.12, (2000, 4, 200)) / RANGE
     assert np.mean([p_of_some(gains, worst) <= ALPHA for gains in fair]) <= ALPHA
 
@@ -178,7 +208,11 @@ def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:
         ("within", 0.0, "holds"), ("within", 0.15, "violated"), ("within", -0.15, "violated"),
     ],
 )  # fmt: skip
-def test_each_promise_is_decided_on_its_side(promise: str, mean: float, status: str) -> None:
+def test_each_promise_is_decided_on_its_side(
+    promise: str,
+    mean: float,
+    status: str,
+) -> None:
     claim = Claim("", promise, 0.06)  # type: ignore[arg-type]
     bets = Bets(drawn(mean, 0.12), LOW, HIGH)
     assert judge_family(claim, [bets], ALPHA).statuses == [status]
@@ -198,9 +232,13 @@ def test_no_bet_knows_the_user_whom_it_is_on(margin: float) -> None:
     assert mean_of_a_fair_user <= 1 + 1e-12
 
 
-@pytest.mark.parametrize(("share", "users"), [(1.0, 10), (1.0, 20), (1.0, 50), (0.8, 200)])
+@pytest.mark.parametrize(
+    ("share", "users"),
+    [(1.0, 10), (1.0, 20), (1.0, 50), (0.8, 200)],
+)
 def test_effects_at_both_ends_are_called_far_from_0_at_most_as_often_as_declared(
-    share: float, users: int
+    share: float,
+    users: int,
 ) -> None:
     rng = np.random.default_rng(3)
     sign = np.where(rng.random((4000, users)) < (1 + 0.05 / share) / 2, 1.0, -1.0)

@@ -24,7 +24,11 @@ CONTEXT = Context()
 
 
 def choices(
-    right: list[int], chosen: list[int | None], options: int = 4, failed: int = 0, label: str = ""
+    right: list[int],
+    chosen: list[int | None],
+    options: int = 4,
+    failed: int = 0,
+    label: str = "",
 ) -> Choices:
     return Choices(
         questions=tuple(f"q{number}" for number in range(len(right))),
@@ -52,23 +56,43 @@ def test_who_knows_scores_one_and_who_is_constant_the_share_of_its_option() -> N
         verdict = constant_answer(constant, CONTEXT)
         assert verdict.status == "violated"
         assert f"constant answer: always option {place + 1}" in verdict.reason
-        assert verdict.details["figures"]["its_share_of_right_answers"] == constant.accuracy
+        assert (
+            verdict.details["figures"]["its_share_of_right_answers"]
+            == constant.accuracy
+        )
         assert verdict.details["figures"]["position_entropy"] == 0
 
 
-def test_missed_answers_count_against_every_claim_and_failed_calls_are_not_answers() -> None:
+def test_missed_answers_count_against_every_claim_and_failed_calls_are_not_answers() -> (
+    None
+):
     wrong = [(place + 1) % 4 for place in spread(40)]
     missed: list[int | None] = [None] * 4
-    right = better_than_chance(choices(spread(40), [*spread(36), *missed]), CONTEXT, 0.8)
-    least = better_than_chance(choices(spread(40), [*spread(36), *wrong[36:]]), CONTEXT, 0.8)
+    right = better_than_chance(
+        choices(spread(40), [*spread(36), *missed]),
+        CONTEXT,
+        0.8,
+    )
+    least = better_than_chance(
+        choices(spread(40), [*spread(36), *wrong[36:]]),
+        CONTEXT,
+        0.8,
+    )
     assert (right.value, right.users) == (0.9, 40)
     assert right.interval is not None
     assert least.interval is not None
     assert right.interval[0] == least.interval[0] < 0.8 < right.interval[1] == 1
     assert right.details["unreadable"]["answers"] == 4
-    unsure = better_than_chance(choices(spread(40), [*wrong[:36], *missed]), CONTEXT, 0.2)
+    unsure = better_than_chance(
+        choices(spread(40), [*wrong[:36], *missed]),
+        CONTEXT,
+        0.2,
+    )
     assert (unsure.value, unsure.status) == (0, "inconclusive")
-    assert better_than_chance(choices(spread(40), list(wrong)), CONTEXT, 0.2).status == "violated"
+    assert (
+        better_than_chance(choices(spread(40), list(wrong)), CONTEXT, 0.2).status
+        == "violated"
+    )
     failed = better_than_chance(choices(spread(40), [*spread(40)], failed=10), CONTEXT)
     assert failed.status == "error"
     assert "20.0% of the questions failed" in failed.reason
@@ -85,7 +109,7 @@ def test_answers_that_cannot_be_read_accuse_nobody_and_are_quoted() -> None:
     assert verdict.status == "inconclusive"
     assert verdict.reason.startswith(
         "no option was read in 100.0% of the answers, more than 10.0% (recsys_missed_limit), such as "
-        '"It depends.", "...xx'
+        '"It depends.", "...xx',
     )
     assert 'I refuse", "say \'please\' first"; ask for the mark alone' in verdict.reason
     assert "a fourth" not in verdict.reason
@@ -128,11 +152,17 @@ def test_worse_than_chance_is_violated_and_a_close_call_is_not_decided() -> None
 
 @pytest.mark.parametrize("questions", [12, 40, 100])
 @pytest.mark.parametrize("options", [4, 10])
-def test_a_reader_of_the_options_passes_and_a_constant_fails(questions: int, options: int) -> None:
+def test_a_reader_of_the_options_passes_and_a_constant_fails(
+    questions: int,
+    options: int,
+) -> None:
     rng = Random(questions)
     right = [rng.randrange(options) for _ in range(questions)]
     reads = constant_answer(choices(right, list(right), options), CONTEXT)
-    always = constant_answer(choices(right, [options - 1] * questions, options), CONTEXT)
+    always = constant_answer(
+        choices(right, [options - 1] * questions, options),
+        CONTEXT,
+    )
     assert (reads.status, always.status) == ("holds", "violated")
 
 
@@ -143,11 +173,16 @@ def test_a_model_that_leans_is_named_with_its_option() -> None:
     assert "option 1 is chosen in 93.9% of the answers" in verdict.reason
     only_read: list[int | None] = [0 if place == 0 else None for place in spread(100)]
     for limit in (0.1, 1.0):
-        found = constant_answer(choices(spread(100), only_read), Context(missed_limit=limit))
+        found = constant_answer(
+            choices(spread(100), only_read),
+            Context(missed_limit=limit),
+        )
         assert found.status == "inconclusive", found.reason
     assert verdict.details["figures"]["position_p"] < 1e-6
     nothing: list[int | None] = [None] * 9
-    assert constant_answer(choices(spread(9), nothing), CONTEXT).status == "inconclusive"
+    assert (
+        constant_answer(choices(spread(9), nothing), CONTEXT).status == "inconclusive"
+    )
     with pytest.raises(OracleError, match="above chance"):
         constant_answer(choices(spread(9), nothing), CONTEXT, 0.25)
 
@@ -185,7 +220,11 @@ def test_a_loss_of_accuracy_is_over_the_source_value() -> None:
 def test_questions_are_paired_by_name() -> None:
     source = choices(spread(40), [*spread(40)])
     part = Choices(
-        source.questions[20:], source.right[20:], source.chosen[20:], source.said[20:], 4
+        source.questions[20:],
+        source.right[20:],
+        source.chosen[20:],
+        source.said[20:],
+        4,
     )
     assert accuracy_kept(source, part, CONTEXT, 0.1).users == 20
     other = Choices(("x",), (0,), (0,), ("text 0",), 4)
@@ -196,17 +235,29 @@ def test_questions_are_paired_by_name() -> None:
 def test_choices_are_the_same_by_text_whatever_their_place() -> None:
     source = choices(spread(50), [*spread(50)])
     turned = Choices(
-        source.questions, spread_tuple(50, 1), spread_tuple(50, 1), source.said, 4, label="shuffled"
+        source.questions,
+        spread_tuple(50, 1),
+        spread_tuple(50, 1),
+        source.said,
+        4,
+        label="shuffled",
     )
     verdict = same_choices(source, [turned, turned], CONTEXT, 0.1)
     assert (verdict.status, verdict.value) == ("holds", 0.0)
     assert verdict.details["figures"]["variance_percent"] == 0
     first: list[int | None] = [0] * 50
-    moved = Choices(source.questions, spread_tuple(50, 1), (0,) * 50, ("other",) * 50, 4)
+    moved = Choices(
+        source.questions,
+        spread_tuple(50, 1),
+        (0,) * 50,
+        ("other",) * 50,
+        4,
+    )
     verdict = same_choices(choices(spread(50), first), [turned, moved], CONTEXT, 0.1)
     assert (verdict.status, verdict.value) == ("violated", 1.0)
     assert verdict.details["figures"]["variance_percent"] == pytest.approx(
-        ((100 - 62) ** 2 + (24 - 62) ** 2), rel=1e-9
+        ((100 - 62) ** 2 + (24 - 62) ** 2),
+        rel=1e-9,
     )
 
 
@@ -216,7 +267,10 @@ def spread_tuple(count: int, start: int) -> tuple[int, ...]:
 
 def test_a_gap_between_popular_and_rare_items_is_found() -> None:
     right = spread(200)
-    chosen: list[int | None] = [*right[:100], *[(place + 1) % 4 for place in right[100:]]]
+    chosen: list[int | None] = [
+        *right[:100],
+        *[(place + 1) % 4 for place in right[100:]],
+    ]
     rare = {f"q{number}" for number in range(100, 200)}
     verdict = accuracy_gap(choices(right, chosen), rare, CONTEXT, 0.2)
     assert (verdict.status, verdict.estimate) == ("violated", 1.0)
@@ -226,4 +280,7 @@ def test_a_gap_between_popular_and_rare_items_is_found() -> None:
     assert verdict.p_value < 0.05
     alike = accuracy_gap(choices(right, [*right]), rare, CONTEXT, 0.2)
     assert alike.status == "holds"
-    assert accuracy_gap(choices(right, chosen), set(), CONTEXT, 0.2).status == "not-applicable"
+    assert (
+        accuracy_gap(choices(right, chosen), set(), CONTEXT, 0.2).status
+        == "not-applicable"
+    )

@@ -10,7 +10,8 @@ from tests.oracles.support import FakeAnswers, ask
 
 def side(*lists: str, relevant: str = "a", alpha: float = 0.05) -> FakeAnswers:
     return FakeAnswers(
-        ask([[list(answer)] for answer in lists], relevant=list(relevant)), Context(alpha=alpha)
+        ask([[list(answer)] for answer in lists], relevant=list(relevant)),
+        Context(alpha=alpha),
     )
 
 
@@ -37,7 +38,11 @@ def test_means_are_those_of_graded_scores() -> None:
 
 def test_points_stand_in_the_order_given() -> None:
     found = curve({40: side("a", "a"), 1: side("b", "b"), 5: side("a", "b")}, "hit@5")
-    assert [(place, mean) for place, mean, *_ in found] == [(40, 1.0), (1, 0.0), (5, 0.5)]
+    assert [(place, mean) for place, mean, *_ in found] == [
+        (40, 1.0),
+        (1, 0.0),
+        (5, 0.5),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +51,9 @@ def test_points_stand_in_the_order_given() -> None:
     ids=["nobody asked", "nothing held out", "no answer"],
 )
 def test_places_without_a_mean_are_left_out(nobody: FakeAnswers) -> None:
-    assert [place for place, *_ in curve({0: nobody, 1: side("a", "b")}, "hit@5")] == [1]
+    assert [place for place, *_ in curve({0: nobody, 1: side("a", "b")}, "hit@5")] == [
+        1,
+    ]
     assert curve({0: nobody}, "hit@5") == []
 
 

@@ -1,9 +1,10 @@
 """The desiderata of a metric of popularity bias, cell by cell of Table 1 of the paper.
 
-Lichtenberg, Buchholz and Schwöbel (2024), https://arxiv.org/abs/2406.01285, section 3.1, want a
-metric ``M(r, u)`` of recommended and consumed items to be well behaved, zero centred,
-anti-symmetric, sensitive to the long tail, and monotone. For a cross, and for a tick that does not stand, a
-counterexample is found. Two ticks do not stand (`CONTRADICTED`), and one stands only where the metric is defined.
+Lichtenberg, Buchholz and Schwöbel (2024), https://arxiv.org/abs/2406.01285, section
+3.1, want a metric ``M(r, u)`` of recommended and consumed items to be well behaved,
+zero centred, anti-symmetric, sensitive to the long tail, and monotone. For a cross, and
+for a tick that does not stand, a counterexample is found. Two ticks do not stand
+(`CONTRADICTED`), and one stands only where the metric is defined.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.popularity_metric import DESIDERATA, SHAPE, Metric, counterexamples
+from pytest_recsys_mt.oracles.popularity_metric import (
+    DESIDERATA,
+    SHAPE,
+    Metric,
+    counterexamples,
+)
 from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
 from pytest_recsys_mt.safety.errors import OracleError
 
@@ -75,9 +81,13 @@ def test_every_cell_of_table_1(metric: str) -> None:
 @given(slate=SLATES, more=st.integers(2, 100))
 @pytest.mark.parametrize("metric", list(METRICS))
 def test_lists_of_one_aggregate_popularity_have_no_bias(
-    metric: str, slate: Slate, more: int
+    metric: str,
+    slate: Slate,
+    more: int,
 ) -> None:
-    """Lists may differ and yet be equally popular; which ones those are depends on the metric."""
+    """Lists may differ and yet be equally popular; which
+    ones those are depends on the metric.
+    """
     first, *rest = slate
     pairs = {
         "log difference": ((first * more, 1, *rest), (first, more, *rest)),
@@ -95,8 +105,9 @@ def stands(metric: str, desideratum: str) -> bool:
 
 
 def test_the_herfindahl_index_stays_as_random_as_it_was() -> None:
-    # Bounded is not convergent: without a finite mean a few items hold a share of all interactions
-    # that does not go to 0, and which share that is stays chance, whatever the number of items.
+    # Bounded is not convergent: without a finite mean a few items hold a share of all
+    # interactions that does not go to 0, and which share that is stays chance, whatever
+    # the number of items.
     rng = np.random.default_rng(7)
     spreads = []
     for items in (50, 800, 12_800):
@@ -126,45 +137,65 @@ def test_what_is_no_metric_and_no_desideratum_is_named() -> None:
     with pytest.raises(OracleError, match=r"must return a number.*it returned None"):
         check_popularity_metric(lambda recommended, consumed: None)  # type: ignore[arg-type,return-value]
     with pytest.raises(
-        OracleError, match=r"desideratum must be 'well behaved', 'zero centred'.*got 'monoton'"
+        OracleError,
+        match=r"desideratum must be 'well behaved', 'zero centred'.*got 'monoton'",
     ):
         check_popularity_metric(log_popularity_difference, desiderata=["monoton"])
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
-    [(math.nan, r"is undefined \(NaN\) for 980 of 980 lists"), (2.0, "is 2 for all 980 lists")],
+    [
+        (math.nan, r"is undefined \(NaN\) for 980 of 980 lists"),
+        (2.0, "is 2 for all 980 lists"),
+    ],
 )
 def test_a_metric_that_tells_no_lists_apart_fails(value: float, told: str) -> None:
     with pytest.raises(AssertionError, match=told):
-        check_popularity_metric(lambda recommended, consumed: value, desiderata=["anti-symmetric"])
+        check_popularity_metric(
+            lambda recommended, consumed: value,
+            desiderata=["anti-symmetric"],
+        )
 
 
 def test_the_gini_index_can_miss_a_rise_among_unpopular_items_altogether() -> None:
     user = (1, 1)
-    # The rise makes the first item the more popular one, and the inequality is what it was.
+    # The rise makes the first item the more popular one, and the inequality is what it
+    # was.
     low = gini_difference((4, 2), user) - gini_difference((1, 2), user)
     high = gini_difference((13, 20), user) - gini_difference((10, 20), user)
     assert low == pytest.approx(0, abs=SMALL)
     assert high == pytest.approx(7 / 66 - 1 / 6)
-    # Nor does it take a change of order: the third item of four may rise as it likes up to 4.
+    # Nor does it take a change of order: the third item of four may rise as it likes up
+    # to 4.
     assert gini([1, 2, 3.5, 4]) == pytest.approx(gini([1, 2, 3, 4]), abs=SMALL)
     assert abs(gini([10, 20, 30.5, 60]) - gini([10, 20, 30, 60])) > 1e-4
 
 
 def test_the_log_difference_is_tail_sensitive_item_by_item_only() -> None:
-    # "Overall higher popularity" is not enough: the item that rises must itself be more popular.
+    # "Overall higher popularity" is not enough: the item that rises must itself be more
+    # popular.
     user = (1, 1)
-    low = log_popularity_difference((6, 5), user) - log_popularity_difference((5, 5), user)
-    high = log_popularity_difference((2, 100), user) - log_popularity_difference((1, 100), user)
+    low = log_popularity_difference((6, 5), user) - log_popularity_difference(
+        (5, 5),
+        user,
+    )
+    high = log_popularity_difference((2, 100), user) - log_popularity_difference(
+        (1, 100),
+        user,
+    )
     assert low < high
 
 
-def test_the_rank_correlation_of_a_recommender_that_repeats_nothing_never_becomes_defined() -> None:
+def test_the_rank_correlation_of_a_recommender_that_repeats_nothing_never_becomes_defined() -> (
+    None
+):
     for n in (10, 1000):
         recommended = [f"new {place}" for place in range(n)]
         consumed = [f"seen {place}" for place in range(n)]
-        popularity = {item: place + 1.0 for place, item in enumerate(recommended + consumed)}
+        popularity = {
+            item: place + 1.0 for place, item in enumerate(recommended + consumed)
+        }
         assert popularity_rank_correlation(recommended, consumed, popularity) is None
 
 

@@ -20,7 +20,10 @@ def drawn(popular_share: float, users: int, seed: int, replicates: int = 2) -> L
     rng = np.random.default_rng(seed)
     pools = rng.random((users, replicates, 5)) < popular_share
     return [
-        [[(POPULAR if hit else NICHE)[place] for place, hit in enumerate(row)] for row in answers]
+        [
+            [(POPULAR if hit else NICHE)[place] for place, hit in enumerate(row)]
+            for row in answers
+        ]
         for answers in pools
     ]
 
@@ -50,7 +53,9 @@ def test_a_margin_tells_a_recommender_that_ignores_the_wish() -> None:
 
 def test_a_constant_answer_never_holds() -> None:
     both = sides(
-        [[POPULAR]] * 100, [[POPULAR]] * 100, Context(deterministic=True, popularity=COUNTS)
+        [[POPULAR]] * 100,
+        [[POPULAR]] * 100,
+        Context(deterministic=True, popularity=COUNTS),
     )
     assert decreases(*both).status == "inconclusive"
     assert decreases(*both, margin=0.2).status == "violated"
@@ -67,7 +72,10 @@ def test_users_without_a_score_count_at_both_ends() -> None:
     followup = [[NICHE]] * 15 + [[["new"]], [[]]] + [[NICHE]] * 3
     verdict = decreases(*sides([[POPULAR]] * 20, followup, CONTEXT))
     assert verdict.account["undefined"] == 2
-    assert "2 users of 20 got no number (an answer has no log_popularity (2))" in verdict.reason
+    assert (
+        "2 users of 20 got no number (an answer has no log_popularity (2))"
+        in verdict.reason
+    )
 
 
 def test_a_score_of_your_own() -> None:
@@ -77,7 +85,9 @@ def test_a_score_of_your_own() -> None:
         lambda asked, context: (0, 5),
     )
     verdict = decreases(
-        *sides([[POPULAR]] * 30, [[POPULAR[:2]]] * 30, CONTEXT), score=length, margin=1
+        *sides([[POPULAR]] * 30, [[POPULAR[:2]]] * 30, CONTEXT),
+        score=length,
+        margin=1,
     )
     assert verdict.oracle == "decreases:length"
     assert verdict.status == "holds"
@@ -88,7 +98,10 @@ def test_a_score_of_your_own() -> None:
     ("arguments", "names"),
     [
         ({"score": "log_popularty"}, "'log_popularty'.*did you mean 'log_popularity'"),
-        ({"margin": -0.1}, r"increases:log_popularity: margin must be at least 0, got -0\.1"),
+        (
+            {"margin": -0.1},
+            r"increases:log_popularity: margin must be at least 0, got -0\.1",
+        ),
         ({"margin": math.inf}, "margin must be a number, got inf"),
     ],
 )
@@ -104,7 +117,9 @@ def test_a_mean_may_neither_fall_nor_rise() -> None:
     assert same_score(*alike, margin=0.3)
     lower = sides(drawn(0.9, 100, 1), drawn(0.1, 100, 2), CONTEXT)
     higher = sides(drawn(0.1, 100, 1), drawn(0.9, 100, 2), CONTEXT)
-    assert same_score(*lower, margin=0.3).status == same_score(*higher, margin=0.3).status
+    assert (
+        same_score(*lower, margin=0.3).status == same_score(*higher, margin=0.3).status
+    )
     assert same_score(*lower, margin=0.3).status == "violated"
 
 
@@ -125,7 +140,10 @@ def test_a_follow_up_that_asks_for_more_has_the_wider_span() -> None:
     """Invented titles count up to the length that was asked for, on either side."""
     invented = Score(
         "invented",
-        lambda answer, asked, context: (float(sum("?" in item for item in answer.items)), 0),
+        lambda answer, asked, context: (
+            float(sum("?" in item for item in answer.items)),
+            0,
+        ),
         lambda asked, context: (0.0, float(asked.request.k)),
     )
     short = ask([[["a"]]] * 100, 1)
@@ -141,5 +159,8 @@ def test_a_follow_up_that_asks_for_more_has_the_wider_span() -> None:
 def test_a_score_beyond_its_span_is_an_error_that_names_it() -> None:
     wild = Score("wild", lambda *_: (7.0, 0), lambda *_: (0.0, 1.0))
     both = sides([[POPULAR]] * 3, [[NICHE]] * 3, CONTEXT)
-    with pytest.raises(OracleError, match=r"wild: an answer to user u0 scores 7.*from 0 to 1"):
+    with pytest.raises(
+        OracleError,
+        match=r"wild: an answer to user u0 scores 7.*from 0 to 1",
+    ):
         same_score(*both, score=wild, margin=0.5)

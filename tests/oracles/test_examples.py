@@ -18,7 +18,8 @@ from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices, pinn
 PUBLIC = [
     name
     for name in oracles.__all__
-    if inspect.isroutine(getattr(oracles, name)) or inspect.isclass(getattr(oracles, name))
+    if inspect.isroutine(getattr(oracles, name))
+    or inspect.isclass(getattr(oracles, name))
 ]
 
 
@@ -36,7 +37,9 @@ TESTS = [name for name in PUBLIC if name not in CALLED]
 @over("name", PUBLIC)
 def test_every_public_oracle_has_an_example(name: str) -> None:
     shown = example(name)
-    needed = f"the docstring of {name} needs a section 'Example:' with a line that uses it"
+    needed = (
+        f"the docstring of {name} needs a section 'Example:' with a line that uses it"
+    )
     assert shown, needed
     # Some classes are what a function returns, so their example calls that function.
     assert inspect.isclass(getattr(oracles, name)) or f"{name}(" in shown, needed

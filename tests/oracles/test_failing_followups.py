@@ -31,7 +31,14 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Lost, Pairs
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Choices,
+    Context,
+    Lost,
+    Pairs,
+)
 from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
 
@@ -78,7 +85,11 @@ def run(
     return oracle(one, two, *arguments, **named)
 
 
-def some(changed: int, other: Sequence[Sequence[str]] = OTHER, rest: Any = ONE) -> Lists:
+def some(
+    changed: int,
+    other: Sequence[Sequence[str]] = OTHER,
+    rest: Any = ONE,
+) -> Lists:
     """77 users of whom so many answer otherwise, at equal distances."""
     places = {77 * number // changed for number in range(changed)}
     return [other if place in places else rest for place in range(77)]
@@ -89,13 +100,20 @@ def test_three_crashes_of_eighty_hold_nothing() -> None:
     assert (verdict.status, verdict.users, verdict.errors) == ("inconclusive", 77, 3)
     assert verdict.estimate == 0
     assert verdict.interval is not None
-    assert verdict.interval[1] == pytest.approx(0.1182, abs=0.001)  # three of 80 wholly different
+    assert verdict.interval[1] == pytest.approx(
+        0.1182,
+        abs=0.001,
+    )  # three of 80 wholly different
     assert verdict.reason.startswith(
-        f"3 users of 80 got no answer ({WHY} (3)); each counts against"
+        f"3 users of 80 got no answer ({WHY} (3)); each counts against",
     )
-    assert "more users" not in verdict.reason  # more users like these would settle nothing
+    assert (
+        "more users" not in verdict.reason
+    )  # more users like these would settle nothing
     assert len(verdict.per_user) == 77
-    assert verdict.details["unmeasured"] == {"users": {"lost0": 25, "lost1": 50, "lost2": 75}}
+    assert verdict.details["unmeasured"] == {
+        "users": {"lost0": 25, "lost1": 50, "lost2": 75},
+    }
     assert run(same_ranking, [ONE] * 199, [ONE] * 199, 1).status == "holds"
 
 
@@ -113,7 +131,14 @@ def test_a_strong_violation_stands_whatever_three_more_would_have_answered() -> 
 def test_a_violation_that_three_could_have_undone_does_not_stand() -> None:
     followup, margin = some(8), 0.045
     for broken, status in ((0, "violated"), (3, "inconclusive")):
-        verdict = run(same_ranking, [ONE] * 77, followup, broken, margin=margin, context=ALL)
+        verdict = run(
+            same_ranking,
+            [ONE] * 77,
+            followup,
+            broken,
+            margin=margin,
+            context=ALL,
+        )
         assert verdict.status == status
 
 
@@ -125,9 +150,19 @@ def test_what_is_unclear_anyway_still_says_how_many_users_would_settle_it() -> N
 
 def test_a_promise_of_change_is_bounded_the_other_way_round() -> None:
     assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3).status == "inconclusive"
-    assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3, margin=0.3).status == "violated"
+    assert (
+        run(different_ranking, [ONE] * 77, [ONE] * 77, 3, margin=0.3).status
+        == "violated"
+    )
     for broken, status in ((0, "holds"), (3, "inconclusive")):
-        verdict = run(different_ranking, [ONE] * 77, some(8), broken, margin=0.045, context=ALL)
+        verdict = run(
+            different_ranking,
+            [ONE] * 77,
+            some(8),
+            broken,
+            margin=0.045,
+            context=ALL,
+        )
         assert verdict.status == status
 
 
@@ -146,16 +181,23 @@ def test_a_promise_of_change_is_bounded_the_other_way_round() -> None:
     ],
 )
 def test_every_oracle_of_two_sides_counts_them(
-    oracle: Callable[..., Verdict], arguments: dict[str, Any]
+    oracle: Callable[..., Verdict],
+    arguments: dict[str, Any],
 ) -> None:
     source, followup = (
         [
             replace(one, request=one.request.replace(candidates=offered))
             for one in ask([ONE] * 97, relevant=("a",))
         ]
-        for offered in (items(*"abcdefgh"), (*items(*"abcdefg"), replace(items("h")[0], title="!")))
+        for offered in (
+            items(*"abcdefgh"),
+            (*items(*"abcdefg"), replace(items("h")[0], title="!")),
+        )
     )
-    sound = [Failing(source, DETERMINISTIC), FakeAnswers(followup, DETERMINISTIC, "changed")]
+    sound = [
+        Failing(source, DETERMINISTIC),
+        FakeAnswers(followup, DETERMINISTIC, "changed"),
+    ]
     assert oracle(*sound, **arguments).status == "holds"
     sound[0] = Failing(source, DETERMINISTIC, broken=source[:3])
     verdict = oracle(*sound, **arguments)
@@ -166,7 +208,14 @@ def test_every_oracle_of_two_sides_counts_them(
 def test_a_rise_is_not_shown_where_those_who_failed_could_have_fallen() -> None:
     miss, hit = [list("vwxyz")], [list("abcde")]
     for broken, status in ((0, "holds"), (3, "inconclusive")):
-        verdict = run(increases, [miss] * 77, some(8, hit, miss), broken, "hit", context=ALL)
+        verdict = run(
+            increases,
+            [miss] * 77,
+            some(8, hit, miss),
+            broken,
+            "hit",
+            context=ALL,
+        )
         assert verdict.status == status
 
 
@@ -187,7 +236,8 @@ def test_a_series_says_which_step_lost_users() -> None:
     ],
 )
 def test_numbers_of_all_users_together_are_not_guessed(
-    oracle: Callable[..., Verdict], arguments: dict[str, Any]
+    oracle: Callable[..., Verdict],
+    arguments: dict[str, Any],
 ) -> None:
     catalogue = {item.id: item for item in items(*"abcdevwxyz")}
     context = Context(deterministic=True, items=catalogue)
@@ -214,19 +264,28 @@ def test_a_look_that_is_clear_all_the_same_ends_the_asking() -> None:
 
 def test_the_published_test_claims_nothing_beside_them() -> None:
     rng = np.random.default_rng(5)
-    runs = [[list(rng.permutation(list("abcdefgh"))[:5]) for _ in range(4)] for _ in range(40)]
+    runs = [
+        [list(rng.permutation(list("abcdefgh"))[:5]) for _ in range(4)]
+        for _ in range(40)
+    ]
     verdict = run(paper_t_test, runs, runs, 2, context=Context())
     assert f"2 users of 42 got no answer ({WHY} (2))" in verdict.reason
     assert verdict.status == "inconclusive"
 
 
-def choices(chosen: Sequence[int | None], label: str = "", failed: Sequence[int] = ()) -> Choices:
+def choices(
+    chosen: Sequence[int | None],
+    label: str = "",
+    failed: Sequence[int] = (),
+) -> Choices:
     asked = [number for number in range(len(chosen)) if number not in failed]
     return Choices(
         questions=tuple(f"q{number}" for number in asked),
         right=(0,) * len(asked),
         chosen=tuple(chosen[number] for number in asked),
-        said=tuple(None if chosen[number] is None else str(chosen[number]) for number in asked),
+        said=tuple(
+            None if chosen[number] is None else str(chosen[number]) for number in asked
+        ),
         options=4,
         failed=tuple(f"q{number}" for number in failed),
         label=label,
@@ -242,7 +301,9 @@ def test_changed_questions_that_fail_count_as_answered_otherwise() -> None:
             same_choices(source, [changed], Context(), 0.05),
         ):
             assert (verdict.status, verdict.errors) == (status, errors)
-            assert ("3 of 100 questions got no answer" in verdict.reason) == bool(errors)
+            assert ("3 of 100 questions got no answer" in verdict.reason) == bool(
+                errors,
+            )
     lost = choices([0] * 100, failed=range(3))
     assert same_choices(lost, [kept], Context(), 0.05).status == "holds"
 
@@ -256,7 +317,10 @@ def test_choices_that_are_missed_show_nothing() -> None:
     for limit, status in ((0.05, "inconclusive"), (0.1, "holds")):
         verdict = same_choices(choices(few), [choices(few, "s")], Context(), limit)
         assert (verdict.status, verdict.value) == (status, 0)
-        assert "3 questions of 100 got an answer of which nothing could be read" in verdict.reason
+        assert (
+            "3 questions of 100 got an answer of which nothing could be read"
+            in verdict.reason
+        )
 
 
 def test_effects_that_count_a_user_twice_are_refused() -> None:
@@ -267,7 +331,12 @@ def test_effects_that_count_a_user_twice_are_refused() -> None:
         return Effects(users, np.zeros(len(users)), (0.0, 1.0))
 
     def same_first(source: FakeAnswers, followup: FakeAnswers) -> Verdict:
-        return judge_pair(source, followup, Claim("same_first", "at most", 0.05), measure)
+        return judge_pair(
+            source,
+            followup,
+            Claim("same_first", "at most", 0.05),
+            measure,
+        )
 
     with pytest.raises(OracleError, match="the user at index 0 20 times"):
         run(same_first, source, followup, 0)

@@ -37,7 +37,8 @@ def side(
     ],
 )
 def test_the_share_of_users_with_a_fault_in_any_answer(
-    oracle: Callable[..., Verdict], faulty: list[str]
+    oracle: Callable[..., Verdict],
+    faulty: list[str],
 ) -> None:
     assert oracle(side([GOOD] * 62))
     assert oracle(side([GOOD] * 58)).status == "inconclusive"
@@ -59,26 +60,37 @@ def test_of_k_answers_all_must_be_sound() -> None:
         assert verdict.estimate == pytest.approx(1 - passes)
         assert f"pass^1 0.750, pass^{k} {passes:.3f}" in verdict.reason
         assert verdict.examples[0].source == tuple(bad)
-        assert verdict.oracle == f"no_repeats:{k}", "a record of another k is no baseline"
+        assert verdict.oracle == f"no_repeats:{k}", (
+            "a record of another k is no baseline"
+        )
     assert no_repeats(answers, margin=0.9).estimate == 1
     with pytest.raises(
-        OracleError, match=r"k=5 needs 5 answers .* there are 4; ask with --recsys-replicates=5"
+        OracleError,
+        match=r"k=5 needs 5 answers .* there are 4; ask with --recsys-replicates=5",
     ):
         no_repeats(answers, k=5)
-    with pytest.raises(OracleError, match="no_repeats: k must be a whole number from 1, got 0"):
+    with pytest.raises(
+        OracleError,
+        match="no_repeats: k must be a whole number from 1, got 0",
+    ):
         no_repeats(answers, k=0)
     steady = side([[GOOD[0]]] * 100, context=Context(deterministic=True))
     assert no_repeats(steady, margin=0.1, k=5), "every further answer is the same"
 
 
 def test_pass_k_is_unbiased() -> None:
-    # The mean over many users who answer soundly with chance p is p ** k; that of (c / n) ** k would be more.
+    # The mean over many users who answer soundly with chance p is p ** k; that of (c /
+    # n) ** k would be more.
     rng = np.random.default_rng(0)
     lists = [
         [["a", "b"] if sound else ["a", "a"] for sound in row]
         for row in rng.random((5000, 4)) < 0.8
     ]
-    verdict = no_repeats(side(lists, context=Context(ask_everybody=True)), margin=0.9, k=3)
+    verdict = no_repeats(
+        side(lists, context=Context(ask_everybody=True)),
+        margin=0.9,
+        k=3,
+    )
     assert verdict.estimate == pytest.approx(1 - 0.8**3, abs=0.02)
 
 
@@ -99,14 +111,18 @@ def test_without_candidates_the_catalogue_less_the_history_is_offered() -> None:
     assert only_candidates(answers)
     seen = (Rating(items("a")[0], 5.0),)
     answers.asked = [
-        type(one)(one.request.replace(history=seen), one.answers) for one in answers.asked
+        type(one)(one.request.replace(history=seen), one.answers)
+        for one in answers.asked
     ]
     assert only_candidates(answers).status == "violated"
 
 
 def test_answers_from_outside_the_catalogue_are_strays() -> None:
     context = Context(items={item.id: item for item in items(*OFFER)})
-    assert only_candidates(side([[["z"]]] * 20, candidates=None, context=context)).estimate == 1
+    assert (
+        only_candidates(side([[["z"]]] * 20, candidates=None, context=context)).estimate
+        == 1
+    )
 
 
 def test_silence_is_an_incomplete_list_and_otherwise_no_answer() -> None:
@@ -121,5 +137,8 @@ def test_silence_is_an_incomplete_list_and_otherwise_no_answer() -> None:
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(OracleError, match=r"no_repeats: margin.*got 1\.5"):
         no_repeats(side([GOOD]), margin=1.5)
-    with pytest.raises(OracleError, match=r"complete_list: answers must be answers.*'itemknn'"):
+    with pytest.raises(
+        OracleError,
+        match=r"complete_list: answers must be answers.*'itemknn'",
+    ):
         complete_list(cast(Any, "itemknn"))

@@ -43,10 +43,15 @@ class Fitted(FakeAnswers):
         return Pairs(ours, theirs, refits=True)
 
 
-def judged(source: Lists, followup: Lists, others: tuple[Lists, Lists] | None) -> Verdict:
+def judged(
+    source: Lists,
+    followup: Lists,
+    others: tuple[Lists, Lists] | None,
+) -> Verdict:
     context = Context(deterministic=False)
     return same_ranking(
-        Fitted(ask(source), context, others=others), Fitted(ask(followup), context, "permute_rows")
+        Fitted(ask(source), context, others=others),
+        Fitted(ask(followup), context, "permute_rows"),
     )
 
 
@@ -65,7 +70,10 @@ def of(first: list[str], second: list[str]) -> Lists:
     ids=["a change", "no change", "turned by seeds", "a change in other fits"],
 )
 def test_other_fits_decide_too(
-    source: Lists, followup: Lists, others: tuple[Lists, Lists], status: str
+    source: Lists,
+    followup: Lists,
+    others: tuple[Lists, Lists],
+    status: str,
 ) -> None:
     verdict = judged(source, followup, others)
     assert verdict.status == status, verdict.summary
@@ -96,14 +104,18 @@ def test_without_other_fits_nothing_is_claimed() -> None:
 
 
 def fitted(rng: np.random.Generator, spread: float, shift: float) -> tuple[Lists, ...]:
-    """Four times two fits that differ along one direction, and the change moves along it too."""
+    """Four times two fits that differ along one direction,
+    and the change moves along it too.
+    """
     utilities, direction = rng.normal(size=(2, USERS, 20))
 
     def lists(moved: float) -> Lists:
         place = rng.normal(size=2) * spread + moved
         scores = utilities[:, None] + place[:, None] * direction[:, None]
         order = np.argsort(-scores, axis=2)[:, :, :5]
-        return [[[f"i{item}" for item in answer] for answer in answers] for answers in order]
+        return [
+            [[f"i{item}" for item in answer] for answer in answers] for answers in order
+        ]
 
     return lists(0), lists(shift), lists(0), lists(shift)
 
@@ -118,7 +130,9 @@ def fitted(rng: np.random.Generator, spread: float, shift: float) -> tuple[Lists
     ],
 )
 def test_a_claim_is_rarely_wrong_where_fits_differ_along_one_direction(
-    spread: float, shift: float, wrong: str
+    spread: float,
+    shift: float,
+    wrong: str,
 ) -> None:
     rng, runs, found = np.random.default_rng(5), 40, 0
     for _ in range(runs):

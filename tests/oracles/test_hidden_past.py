@@ -1,4 +1,6 @@
-"""Items that the user has and a prompt does not show count against nobody, and are reported."""
+"""Items that the user has and a prompt does not show
+count against nobody, and are reported.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +10,14 @@ import pytest
 from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.oracles import at_most, increases, only_candidates
 from pytest_recsys_mt.oracles.judging.examples import kinds
-from pytest_recsys_mt.requests import Entry, Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.requests import (
+    Entry,
+    Item,
+    Rating,
+    Recommendation,
+    Request,
+    Scale,
+)
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
@@ -18,13 +27,28 @@ SHOWN, HIDDEN = "a", ("b", "c")
 REQUEST = Request("u", (Rating(Item(SHOWN), 5, 0),), Scale(), None, 4, seen=HIDDEN)
 
 
-def answers(*items: str, hidden: bool, as_text: bool = False, label: str = "") -> FakeAnswers:
-    """The same answer to thirty users, of a recommender that was told of their whole past or not."""
+def answers(
+    *items: str,
+    hidden: bool,
+    as_text: bool = False,
+    label: str = "",
+) -> FakeAnswers:
+    """The same answer to thirty users, of a recommender that
+    was told of their whole past or not.
+    """
     known = {SHOWN, *HIDDEN}
-    entries = [Entry(item, "history" if item in known else "candidate", item) for item in items]
-    answer = Recommendation(items, tuple(entries) if as_text else (), "..." if as_text else None)
+    entries = [
+        Entry(item, "history" if item in known else "candidate", item) for item in items
+    ]
+    answer = Recommendation(
+        items,
+        tuple(entries) if as_text else (),
+        "..." if as_text else None,
+    )
     asked = Asked(REQUEST, (answer,), hidden=frozenset(HIDDEN if hidden else ()))
-    users = [replace(asked, request=REQUEST.replace(user=f"u{place}")) for place in range(30)]
+    users = [
+        replace(asked, request=REQUEST.replace(user=f"u{place}")) for place in range(30)
+    ]
     return FakeAnswers(users, CONTEXT, label)
 
 
@@ -40,7 +64,10 @@ JUDGES: dict[str, tuple[Callable[[FakeAnswers], Verdict], float, float]] = {
 
 @pytest.mark.parametrize("as_text", [False, True])
 @pytest.mark.parametrize("name", JUDGES)
-def test_what_a_prompt_does_not_show_counts_against_nobody(name: str, as_text: bool) -> None:
+def test_what_a_prompt_does_not_show_counts_against_nobody(
+    name: str,
+    as_text: bool,
+) -> None:
     judge, whole, shown = JUDGES[name]
     told = judge(answers("b", "d", "c", "e", hidden=False, as_text=as_text))
     assert told.value == whole

@@ -1,4 +1,6 @@
-"""A place that an answer leaves empty agrees with nothing but the same place left empty."""
+"""A place that an answer leaves empty agrees with
+nothing but the same place left empty.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,22 @@ def judged(
     """The verdict where all of 70 users of a deterministic recommender answer alike."""
     one, two = (
         FakeAnswers(ask([[list(answer)]] * 70, k, list(offer)), DETERMINISTIC, label)
-        for answer, offer, label in zip((source, followup), offers, ("", "changed"), strict=True)
+        for answer, offer, label in zip(
+            (source, followup),
+            offers,
+            ("", "changed"),
+            strict=True,
+        )
     )
     return oracle(one, two, similarity)
 
 
 @given(ranking, st.integers(0, K), st.integers(0, K), similarities)
 def test_lists_that_end_at_different_places_never_agree(
-    order: list[str], one: int, other: int, similarity: str
+    order: list[str],
+    one: int,
+    other: int,
+    similarity: str,
 ) -> None:
     assume(one != other)
     verdict = judged(order[:one], order[:other], similarity=similarity)
@@ -60,7 +70,8 @@ def test_lists_that_end_at_different_places_never_agree(
 
 @given(st.data(), similarities)
 def test_lists_agree_wholly_if_and_only_if_every_place_does(
-    data: st.DataObject, similarity: str
+    data: st.DataObject,
+    similarity: str,
 ) -> None:
     few = st.lists(st.sampled_from("abc"), max_size=3, unique=True)
     one, other = data.draw(few), data.draw(few)
@@ -72,9 +83,13 @@ def test_lists_agree_wholly_if_and_only_if_every_place_does(
 
 @settings(deadline=None, max_examples=30)
 @given(ranking, similarities)
-def test_the_shorter_the_followup_the_larger_the_effect(order: list[str], similarity: str) -> None:
+def test_the_shorter_the_followup_the_larger_the_effect(
+    order: list[str],
+    similarity: str,
+) -> None:
     effects = [
-        judged(order, order[:length], similarity=similarity).estimate for length in range(K, -1, -1)
+        judged(order, order[:length], similarity=similarity).estimate
+        for length in range(K, -1, -1)
     ]
     assert effects[0] == 0
     known = [effect for effect in effects if effect is not None]
@@ -85,22 +100,45 @@ def test_the_shorter_the_followup_the_larger_the_effect(order: list[str], simila
 @given(st.permutations(CANDIDATES + MORE), st.integers(1, 20), similarities)
 @example([*MORE, *CANDIDATES], 1, "rbo")
 def test_an_honest_recommender_keeps_its_order_among_more_candidates(
-    order: list[str], k: int, similarity: str
+    order: list[str],
+    k: int,
+    similarity: str,
 ) -> None:
     old = [item for item in order if item in CANDIDATES]
-    verdict = judged(old[:k], order[:k], same_order, similarity, (CANDIDATES, CANDIDATES + MORE), k)
+    verdict = judged(
+        old[:k],
+        order[:k],
+        same_order,
+        similarity,
+        (CANDIDATES, CANDIDATES + MORE),
+        k,
+    )
     if set(order[:k]).isdisjoint(CANDIDATES):  # the new ones take all places
-        assert (verdict.status, verdict.reason) == ("not-applicable", f"{NOTHING_SHARED}")
+        assert (verdict.status, verdict.reason) == (
+            "not-applicable",
+            f"{NOTHING_SHARED}",
+        )
     else:
         assert (verdict.estimate, verdict.status) == (0, "holds")
 
 
-@given(st.permutations(CANDIDATES), st.integers(1, 14), st.integers(1, 20), similarities)
+@given(
+    st.permutations(CANDIDATES),
+    st.integers(1, 14),
+    st.integers(1, 20),
+    similarities,
+)
 def test_an_honest_recommender_keeps_its_order_among_fewer_candidates(
-    order: list[str], k: int, longer: int, similarity: str
+    order: list[str],
+    k: int,
+    longer: int,
+    similarity: str,
 ) -> None:
     few = [item for item in order if item in "abcd"]
-    source = FakeAnswers(ask([[order[:longer]]] * 70, longer, CANDIDATES), DETERMINISTIC)
+    source = FakeAnswers(
+        ask([[order[:longer]]] * 70, longer, CANDIDATES),
+        DETERMINISTIC,
+    )
     followup = FakeAnswers(ask([[few[:k]]] * 70, k, "abcd"), DETERMINISTIC, "fewer")
     verdict = same_order(source, followup, similarity)
     assert verdict.estimate == 0 or verdict.status == "not-applicable"
@@ -109,7 +147,16 @@ def test_an_honest_recommender_keeps_its_order_among_fewer_candidates(
 @pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
 def test_invented_titles_are_no_gap(similarity: str) -> None:
     honest = [*"ax", *"bcdefg"]
-    dreaming = ["a", "unknown:p", "unknown:q", "b", "unknown:r", "unknown:s", "unknown:t", "x"]
+    dreaming = [
+        "a",
+        "unknown:p",
+        "unknown:q",
+        "b",
+        "unknown:r",
+        "unknown:s",
+        "unknown:t",
+        "x",
+    ]
     offers = (CANDIDATES, CANDIDATES + MORE)
     assert judged(CANDIDATES[:K], honest, same_order, similarity, offers)
     verdict = judged(CANDIDATES[:K], dreaming, same_order, similarity, offers)
@@ -120,9 +167,14 @@ def test_what_neither_request_offered_stays_in_its_place() -> None:
     offers = (CANDIDATES, CANDIDATES + MORE)
     stray = ["a", "elsewhere", *"bcdefg"]
     assert judged(stray, stray, same_order, "rbo", offers).estimate == 0
-    assert judged(stray, list("abcdefgh"), same_order, "rbo", offers).status == "violated"
+    assert (
+        judged(stray, list("abcdefgh"), same_order, "rbo", offers).status == "violated"
+    )
     # An item of the other request that was not offered here is a stray too.
-    assert judged(["x", *"abcdefg"], "abcdefgh", same_order, "rbo", offers).status == "violated"
+    assert (
+        judged(["x", *"abcdefg"], "abcdefgh", same_order, "rbo", offers).status
+        == "violated"
+    )
 
 
 def test_an_open_question_offers_the_catalogue_without_the_history() -> None:
@@ -138,8 +190,12 @@ def test_an_open_question_offers_the_catalogue_without_the_history() -> None:
         ]
         return FakeAnswers(asked, context, label)
 
-    # With l watched, what comes next moves up; with it open again, it takes its place back.
-    assert same_order(side("kl", "abcd"), side("k", "alcb", "shorter")).status == "violated"
+    # With l watched, what comes next moves up; with it open again, it takes its place
+    # back.
+    assert (
+        same_order(side("kl", "abcd"), side("k", "alcb", "shorter")).status
+        == "violated"
+    )
     assert same_order(side("kl", "abcd"), side("k", "albc", "shorter")).estimate == 0
     assert (
         "100% of the compared places"
@@ -162,17 +218,24 @@ def test_repeats_close_up_and_leave_the_end_empty() -> None:
 @pytest.mark.parametrize("oracle", [same_ranking, same_set, same_order])
 @pytest.mark.parametrize(
     ("answer", "share"),
-    [("abcd", None), ("abc", "62%"), (["a", "b", "c", *(f"unknown:{n}" for n in range(5))], "62%")],
+    [
+        ("abcd", None),
+        ("abc", "62%"),
+        (["a", "b", "c", *(f"unknown:{n}" for n in range(5))], "62%"),
+    ],
 )
 def test_more_than_half_holes_hold_nothing(
-    oracle: Callable[..., Verdict], answer: Sequence[str], share: str | None
+    oracle: Callable[..., Verdict],
+    answer: Sequence[str],
+    share: str | None,
 ) -> None:
     verdict = judged(answer, answer, oracle, "overlap")
     assert verdict.estimate == 0
     assert verdict.status == ("inconclusive" if share else "holds")
     if share:
         assert (
-            f"{share} of the compared places are empty or name items not offered" in verdict.reason
+            f"{share} of the compared places are empty or name items not offered"
+            in verdict.reason
         )
         assert "--recsys-k" in verdict.reason
 
@@ -181,7 +244,9 @@ def test_holes_do_not_hide_a_violation() -> None:
     assert judged("a", "b").status == "violated"
 
 
-def test_lists_that_differ_in_what_was_not_offered_are_no_proof_of_a_difference() -> None:
+def test_lists_that_differ_in_what_was_not_offered_are_no_proof_of_a_difference() -> (
+    None
+):
     one, other = ([f"unknown:{name}{place}" for place in range(K)] for name in "pq")
     verdict = judged(one, other, different_ranking)
     assert (verdict.status, verdict.estimate) == ("inconclusive", 1)
@@ -206,7 +271,9 @@ def test_self_agreement_counts_what_is_missing() -> None:
 
 
 def test_the_papers_agreement_counts_no_missing_place() -> None:
-    """So that the tables of one record agree: these lists share one of two films, in whatever list of ten."""
+    """So that the tables of one record agree: these lists share
+    one of two films, in whatever list of ten.
+    """
     lists = FakeAnswers(ask([[["a", "b"], ["a", "c"]]] * 9, k=10))
     assert self_agreement(lists, "overlap").value == pytest.approx(0.9)
     assert self_agreement(lists, "overlap", published=True).value == pytest.approx(0.5)

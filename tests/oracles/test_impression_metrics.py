@@ -26,13 +26,17 @@ from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
     ],
 )
 def test_auc_counts_pairs_in_the_right_order(
-    ranking: str, candidates: str, relevant: str, expected: float
+    ranking: str,
+    candidates: str,
+    relevant: str,
+    expected: float,
 ) -> None:
     assert auc(ranking, candidates, relevant) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("candidates", "relevant"), [("ab", ""), ("ab", "ab"), ("ab", "x"), ("", "")]
+    ("candidates", "relevant"),
+    [("ab", ""), ("ab", "ab"), ("ab", "x"), ("", "")],
 )
 def test_auc_of_one_class_alone_is_undefined(candidates: str, relevant: str) -> None:
     assert auc("ba", candidates, relevant) is None
@@ -44,11 +48,16 @@ def test_auc_is_the_mann_whitney_statistic_of_the_places() -> None:
         items = [str(item) for item in rng.permutation(rng.integers(2, 12))]
         shown = items[: rng.integers(0, len(items) + 1)]
         relevant = set(items[:: rng.integers(2, 4)])
-        place = {item: -float(shown.index(item)) if item in shown else -99.0 for item in items}
+        place = {
+            item: -float(shown.index(item)) if item in shown else -99.0
+            for item in items
+        }
         hits = [place[item] for item in items if item in relevant]
         others = [place[item] for item in items if item not in relevant]
         expected = mannwhitneyu(hits, others, method="asymptotic").statistic
-        assert auc(shown, items, relevant) == pytest.approx(expected / len(hits) / len(others))
+        assert auc(shown, items, relevant) == pytest.approx(
+            expected / len(hits) / len(others),
+        )
 
 
 def test_ndcg_of_an_impression() -> None:

@@ -23,7 +23,10 @@ def test_values_of_one_user_count_as_one() -> None:
     rng = np.random.default_rng(0)
     of_user = rng.normal(size=40)
     once = cluster_bootstrap(of_user, range(40))
-    copied = cluster_bootstrap(np.repeat(of_user, 25), np.repeat(np.arange(40), 25).tolist())
+    copied = cluster_bootstrap(
+        np.repeat(of_user, 25),
+        np.repeat(np.arange(40), 25).tolist(),
+    )
     assert copied == pytest.approx(once)
     low, high = once
     assert high - low == pytest.approx(2 * 1.96 * of_user.std() / np.sqrt(40), rel=0.1)
@@ -43,7 +46,9 @@ def test_it_covers_the_mean_where_an_interval_that_ignores_users_does_not() -> N
 
 
 def test_users_that_do_not_differ_leave_no_width() -> None:
-    assert cluster_bootstrap([0.2, 0.2, 0.2], ["a", "a", "b"]) == pytest.approx((0.2, 0.2))
+    assert cluster_bootstrap([0.2, 0.2, 0.2], ["a", "a", "b"]) == pytest.approx(
+        (0.2, 0.2),
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +58,10 @@ def test_users_that_do_not_differ_leave_no_width() -> None:
         (lambda: rate_interval(0, 0), "at least 1"),
         (lambda: rate_interval(1, 2, 1), "confidence must lie"),
         (lambda: rate_interval(1, 2, method="wald"), "'wilson' or 'exact', got 'wald'"),  # type: ignore[arg-type]
-        (lambda: cluster_bootstrap([1, 2], ["a", "a"]), "at least 2 different users are needed"),
+        (
+            lambda: cluster_bootstrap([1, 2], ["a", "a"]),
+            "at least 2 different users are needed",
+        ),
         (lambda: cluster_bootstrap([1, float("nan")], ["a", "b"]), "finite"),
         (lambda: cluster_bootstrap([1, 2, 3], ["a", "b"]), "needs its user"),
     ],

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles import at_most, cand_dif_within, no_position_bias, same_ranking
+from pytest_recsys_mt.oracles import (
+    at_most,
+    cand_dif_within,
+    no_position_bias,
+    same_ranking,
+)
 from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
 from pytest_recsys_mt.report.folding import sentence
@@ -25,7 +30,11 @@ VALUES = st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=30).map(np.array)
 
 @settings(deadline=None)
 @given(VALUES, st.floats(-2, 2), st.floats(0.001, 0.3))
-def test_bounds_and_p_values_agree(values: np.ndarray, value: float, alpha: float) -> None:
+def test_bounds_and_p_values_agree(
+    values: np.ndarray,
+    value: float,
+    alpha: float,
+) -> None:
     mean = Jackknife(values, -1.5, 1.5, 1.0)
     if abs(mean.lower(alpha) - value) > 1e-9:
         assert (mean.lower(alpha) > value) == (mean.p_at_most(value) <= alpha)
@@ -65,8 +74,14 @@ def test_effects_of_places_are_bounded_by_the_group_that_is_furthest_out() -> No
 
 
 def approximate() -> list[Verdict]:
-    coverage = FakeAnswers(ask([[["a", "b"]]] * 60, candidates=list("abcde")), Context())
-    places, hits = [user % 20 for user in range(200)], [user % 3 > 0 for user in range(200)]
+    coverage = FakeAnswers(
+        ask([[["a", "b"]]] * 60, candidates=list("abcde")),
+        Context(),
+    )
+    places, hits = (
+        [user % 20 for user in range(200)],
+        [user % 3 > 0 for user in range(200)],
+    )
     source = found_at(places, hits)
     return [
         at_most(coverage, "item_coverage", 0.9),

@@ -15,5 +15,6 @@ def test_reasons_that_differ_in_what_they_quote_are_one() -> None:
 
 def test_replies_of_different_status_are_two_reasons() -> None:
     assert (
-        counted({"HTTP 400: bad": 1, "HTTP 500: bad": 2}) == "HTTP 400: bad (1), HTTP 500: bad (2)"
+        counted({"HTTP 400: bad": 1, "HTTP 500: bad": 2})
+        == "HTTP 400: bad (1), HTTP 500: bad (2)"
     )

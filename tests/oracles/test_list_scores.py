@@ -1,4 +1,6 @@
-"""Novelty, popularity, diversity and validity of one list, with gold values of the paper."""
+"""Novelty, popularity, diversity and validity of one
+list, with gold values of the paper.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.oracles import at_least, at_most, not_increased
-from pytest_recsys_mt.oracles.scores.intra_list_diversity import Likeness, intra_list_diversity
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import (
+    Likeness,
+    intra_list_diversity,
+)
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.oracles.scores.popularity_groups import (
     by_popularity,
@@ -19,14 +24,31 @@ from pytest_recsys_mt.oracles.scores.score import SCORES_AT, mean_score, score_n
 from pytest_recsys_mt.oracles.scores.self_information import self_information
 from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedness
 from pytest_recsys_mt.recommenders.baselines import MostPop
-from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.requests import (
+    Entry,
+    EntryKind,
+    Item,
+    Rating,
+    Recommendation,
+    Request,
+    Scale,
+)
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers
 
-GENRES = {"a": ("Drama",), "b": ("Drama", "Crime"), "c": ("Comedy",), "d": (), "new": ("Crime",)}
+GENRES = {
+    "a": ("Drama",),
+    "b": ("Drama", "Crime"),
+    "c": ("Comedy",),
+    "d": (),
+    "new": ("Crime",),
+}
 CONTEXT = Context(
-    items={name: Item(name, attributes={"genres": genres}) for name, genres in GENRES.items()},
+    items={
+        name: Item(name, attributes={"genres": genres})
+        for name, genres in GENRES.items()
+    },
     popularity={"a": 64, "b": 16, "c": 4, "d": 1, "new": 0},
     users=64,
 )
@@ -47,7 +69,11 @@ def user(
         for place, kind in enumerate(kinds)
     )
     answer = Recommendation(tuple(items), entries)
-    return Asked(Request("u", seen, Scale(), offered, k), (answer,), frozenset(relevant))
+    return Asked(
+        Request("u", seen, Scale(), offered, k),
+        (answer,),
+        frozenset(relevant),
+    )
 
 
 def of(name: str, asked: Asked, context: Context = CONTEXT) -> float | None:
@@ -66,7 +92,12 @@ subset = st.lists(st.sampled_from(list(GENRES)), unique=True)
 
 
 @pytest.mark.parametrize("name", SCORES_AT)
-@given(items=anything, candidates=st.none() | subset.filter(bool), history=subset, relevant=subset)
+@given(
+    items=anything,
+    candidates=st.none() | subset.filter(bool),
+    history=subset,
+    relevant=subset,
+)
 def test_every_score_keeps_its_range_and_no_score_is_nan(
     name: str,
     items: list[str],
@@ -87,12 +118,16 @@ def test_every_score_keeps_its_range_and_no_score_is_nan(
 def test_accuracy_of_a_random_order_of_twenty(name: str, expected: float) -> None:
     items = [f"i{place}" for place in range(20)]
     values = [of(name, user(items, relevant=[item], k=20)) for item in items]
-    assert math.fsum(v for v in values if v is not None) / 20 == pytest.approx(expected, abs=5e-7)
+    assert math.fsum(v for v in values if v is not None) / 20 == pytest.approx(
+        expected,
+        abs=5e-7,
+    )
 
 
 @given(st.permutations(range(20)), st.integers(1, 20))
 def test_with_one_held_out_item_ndcg_is_the_discount_and_bounded_by_the_hit(
-    order: list[int], depth: int
+    order: list[int],
+    depth: int,
 ) -> None:
     items = [str(number) for number in order]
     asked = user(items, relevant=["0"], k=20)
@@ -114,7 +149,12 @@ def test_users_without_a_held_out_item_are_not_applicable(name: str) -> None:
     verdict = at_least(FakeAnswers(asked, CONTEXT), name, 0.1)
     assert (verdict.users, verdict.not_applicable, verdict.errors) == (30, 4, 0)
     source = FakeAnswers(asked, CONTEXT)
-    verdict = not_increased(source, FakeAnswers(asked, CONTEXT, "changed(1)"), name, 0.5)
+    verdict = not_increased(
+        source,
+        FakeAnswers(asked, CONTEXT, "changed(1)"),
+        name,
+        0.5,
+    )
     assert (verdict.not_applicable, verdict.errors) == (4, 0)
 
 
@@ -145,7 +185,8 @@ def test_serendipity_is_a_hit_that_the_most_popular_miss() -> None:
     assert of("serendipity@1", user(["a"], candidates, relevant=["a"])) == 0
     assert of("serendipity@1", user(["d"], candidates, relevant=["c"])) == 0
     assert of("serendipity@4", user(["d"], candidates, relevant=["d"])) == 0
-    # Where the catalogue is offered, the history is not: b is the most popular of the rest.
+    # Where the catalogue is offered, the history is not: b is the most popular of the
+    # rest.
     assert of("serendipity@1", user(["b"], history=["a"], relevant=["b"])) == 0
     assert of("serendipity@1", user(["c"], history=["a"], relevant=["c"])) == 1
     # As printed, without a hit, it is not bounded by the hit rate.
@@ -155,7 +196,9 @@ def test_serendipity_is_a_hit_that_the_most_popular_miss() -> None:
 
 @given(items=subset, popular=subset, relevant=subset.filter(bool))
 def test_serendipity_is_at_most_the_hit(
-    items: list[str], popular: list[str], relevant: list[str]
+    items: list[str],
+    popular: list[str],
+    relevant: list[str],
 ) -> None:
     value = serendipity(items, popular, relevant)
     assert value is not None
@@ -205,9 +248,16 @@ def test_the_long_tail_by_rank_and_by_value() -> None:
 def test_groups_of_equal_size_and_by_value() -> None:
     counts = {f"i{number:02}": number for number in range(12)}
     by_rank = popularity_groups(counts)
-    assert [list(by_rank.values()).count(group) for group in range(5)] == [3, 2, 3, 2, 2]
+    assert [list(by_rank.values()).count(group) for group in range(5)] == [
+        3,
+        2,
+        3,
+        2,
+        2,
+    ]
     assert sorted(by_rank, key=lambda item: by_rank[item]) == sorted(counts)
-    # Quantiles of 1 to 11 are 1, 3, 5, 7, 9, 11; what has no interaction is in no group.
+    # Quantiles of 1 to 11 are 1, 3, 5, 7, 9, 11; what has no interaction is in no
+    # group.
     by_value = popularity_groups(counts, threshold="value")
     assert "i00" not in by_value
     assert list(by_value.values()) == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
@@ -215,7 +265,8 @@ def test_groups_of_equal_size_and_by_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("likeness", "expected"), [("jaccard", 1 - 0.5 / 3), ("cosine", 1 - math.sqrt(0.5) / 3)]
+    ("likeness", "expected"),
+    [("jaccard", 1 - 0.5 / 3), ("cosine", 1 - math.sqrt(0.5) / 3)],
 )
 def test_diversity_of_three_items(likeness: Likeness, expected: float) -> None:
     genres = [("Drama",), ("Drama", "Crime"), ("Comedy",)]
@@ -235,13 +286,19 @@ def test_diversity_is_of_genres_and_counts_items_without_any() -> None:
 
 def test_diversity_may_be_of_any_attribute() -> None:
     brands = {"a": "Sony", "b": "Sony", "c": "Bose", "d": ("Sony", "Bose")}
-    items = {name: Item(name, attributes={"brand": brand}) for name, brand in brands.items()}
+    items = {
+        name: Item(name, attributes={"brand": brand}) for name, brand in brands.items()
+    }
     asked, context = user(["a", "b", "c", "d"]), Context(items=items)
-    assert of("intra_list_diversity:brand", asked, context) == pytest.approx(1 - 2.5 / 6)
+    assert of("intra_list_diversity:brand", asked, context) == pytest.approx(
+        1 - 2.5 / 6,
+    )
     assert of("intra_list_diversity:brand@2", asked, context) == 0
     with pytest.raises(OracleError, match="attribute must be 'brand', got 'colour'"):
         of("intra_list_diversity:colour", asked, context)
-    assert of("intra_list_diversity:colour", asked, Context()) is None, "no item has any attribute"
+    assert of("intra_list_diversity:colour", asked, Context()) is None, (
+        "no item has any attribute"
+    )
     with pytest.raises(OracleError, match="there is no score 'serendipity:brand@5'"):
         score_named("serendipity:brand@5")
 
@@ -261,7 +318,8 @@ def test_slots_of_a_text_answer() -> None:
     )
     items = ["a", "b", "c", "unknown:y", "unknown:x", "unknown:x"]
     asked = user(items, ["a", "d"], ["b"], kinds=kinds, k=10)
-    # The repeated title is invented both times it is named; three of ten slots are missing.
+    # The repeated title is invented both times it is named; three of ten slots are
+    # missing.
     assert [of(name, asked) for name in SHARES] == [0.3, 0.5, 0.1, 0.1]
     assert [of(f"{name}@4", asked) for name in SHARES] == [0.25, 0.75, 0.25, 0]
     full = [of(f"{name}@full", asked) for name in SHARES]
@@ -270,13 +328,17 @@ def test_slots_of_a_text_answer() -> None:
 
 def test_slots_of_a_list_of_ids() -> None:
     asked = user(["a", "b", "c", "unknown:x", "elsewhere", "a"], ["a", "d"], ["b"], k=6)
-    assert [of(name, asked) for name in SHARES] == pytest.approx([2 / 6, 4 / 6, 1 / 6, 1 / 6])
+    assert [of(name, asked) for name in SHARES] == pytest.approx(
+        [2 / 6, 4 / 6, 1 / 6, 1 / 6],
+    )
     assert of("hallucination@full", user([])) is None
 
 
 @given(items=anything, candidates=st.none() | subset, history=subset)
 def test_what_is_out_of_the_candidates_is_invented_seen_or_not_offered(
-    items: list[str], candidates: list[str] | None, history: list[str]
+    items: list[str],
+    candidates: list[str] | None,
+    history: list[str],
 ) -> None:
     asked = user(items, candidates, history, k=6)
     invented, out, seen, _ = (of(name, asked) or 0 for name in SHARES)
@@ -294,7 +356,9 @@ def test_what_is_out_of_the_candidates_is_invented_seen_or_not_offered(
     ],
 )
 def test_compliance_is_the_demanded_number_of_readable_entries(
-    kinds: tuple[EntryKind, ...], k: int, compliant: int
+    kinds: tuple[EntryKind, ...],
+    k: int,
+    compliant: int,
 ) -> None:
     items = ["a", "b", "c"][: len(kinds)]
     assert of("compliance", user(items, ["a", "b"], kinds=kinds, k=k)) == compliant

@@ -33,7 +33,9 @@ def pinned_file() -> Path:
     """A file that pins an item that all lists have, unless they are turned round."""
     path = Path(mkdtemp(), "pinned.toml")
     # Those of `KNOWN`, however many users another test makes of `USERS` for a while.
-    path.write_text("".join(f"[users.{user}]\ncontains = ['e']\n" for user in NAMED_USERS))
+    path.write_text(
+        "".join(f"[users.{user}]\ncontains = ['e']\n" for user in NAMED_USERS),
+    )
     return path
 
 
@@ -45,7 +47,9 @@ def answers(label: str = "", order: int = 1) -> FakeAnswers:
 
 def choices(shift: int = 0) -> Choices:
     right = tuple(number % 4 for number in range(USERS))
-    chosen = tuple((place + shift * (number % 3 == 0)) % 4 for number, place in enumerate(right))
+    chosen = tuple(
+        (place + shift * (number % 3 == 0)) % 4 for number, place in enumerate(right)
+    )
     said = tuple(f"text {place}" for place in chosen)
     return Choices(tuple(f"q{n}" for n in range(USERS)), right, chosen, said, 4)
 
@@ -53,12 +57,30 @@ def choices(shift: int = 0) -> Choices:
 SOURCE, CHANGED = answers(), answers("changed(1)", -1)
 Oracle = Callable[[Answers, Answers], Verdict]
 OTHERS: dict[str, Oracle] = {
-    "accuracy_gap": lambda a, b: oracles.accuracy_gap(choices(), ["q1", "q2"], KNOWN, 0.1),
-    "accuracy_kept": lambda a, b: oracles.accuracy_kept(choices(), choices(1), KNOWN, 0.1),
-    "same_choices": lambda a, b: oracles.same_choices(choices(), [choices(1)], KNOWN, 0.1),
+    "accuracy_gap": lambda a, b: oracles.accuracy_gap(
+        choices(),
+        ["q1", "q2"],
+        KNOWN,
+        0.1,
+    ),
+    "accuracy_kept": lambda a, b: oracles.accuracy_kept(
+        choices(),
+        choices(1),
+        KNOWN,
+        0.1,
+    ),
+    "same_choices": lambda a, b: oracles.same_choices(
+        choices(),
+        [choices(1)],
+        KNOWN,
+        0.1,
+    ),
     "better_than_chance": lambda a, b: oracles.better_than_chance(choices(1), KNOWN),
     "better_than_baseline": lambda a, b: oracles.better_than_baseline(
-        choices(1), {f"q{number}": 0.25 for number in range(USERS)}, KNOWN, "guessing"
+        choices(1),
+        {f"q{number}": 0.25 for number in range(USERS)},
+        KNOWN,
+        "guessing",
     ),
     "constant_answer": lambda a, b: oracles.constant_answer(choices(), KNOWN),
     "at_least": lambda a, b: oracles.at_least(a, "hit@3", 0.5),
@@ -76,16 +98,28 @@ OTHERS: dict[str, Oracle] = {
     "no_position_bias": lambda a, b: oracles.no_position_bias(a, "hit@3"),
     "representative": lambda a, b: oracles.representative(a, b, "hit@3"),
     "pinned": lambda a, b: oracles.pinned(a, pinned_file()),
-    "ahead_when_cold": lambda a, b: oracles.ahead_when_cold({1: a, 2: a}, {1: b, 2: b}, "hit@3"),
+    "ahead_when_cold": lambda a, b: oracles.ahead_when_cold(
+        {1: a, 2: a},
+        {1: b, 2: b},
+        "hit@3",
+    ),
 }
 """Oracles that need more than one or two sides."""
-NO_NUMBER = {"ahead_when_cold", "never_differs", "not_behind", "pinned", "representative"}
+NO_NUMBER = {
+    "ahead_when_cold",
+    "never_differs",
+    "not_behind",
+    "pinned",
+    "representative",
+}
 """Oracles that judge no mean; their reason says what was seen."""
 UNFIT = {
     "exclusion_kept", "neighbours_lowered", "neighbours_not_lowered", "neighbours_not_raised",
     "neighbours_raised", "no_position_bias", "not_lifted", "paper_t_test",
 }  # fmt: skip
-"""Oracles that these answers allow no number: one answer a side, no changed title, no changed history, one place."""
+"""Oracles that these answers allow no number: one answer a side, no changed title, no
+changed history, one place.
+"""
 
 
 def judging(module: object) -> dict[str, Callable[..., Verdict]]:
@@ -115,7 +149,9 @@ def test_every_oracle_names_its_number(name: str) -> None:
         assert verdict.reason in verdict.summary
         return
     assert value is not None
-    assert verdict.measures or verdict.metric, "an oracle says in words what its number is"
+    assert verdict.measures or verdict.metric, (
+        "an oracle says in words what its number is"
+    )
     assert "the effect" not in verdict.summary
     assert re.search(rf": the [\w@ ,.()-]+ is {value:.3f} \(", verdict.summary)
 
@@ -130,7 +166,14 @@ def test_the_promises_of_judges_and_arenas_name_their_numbers() -> None:
 
 
 def test_a_verdict_of_a_users_own_says_what_is_true_of_it() -> None:
-    bare = Verdict("violated", "mine", estimate=0.3, interval=(0.2, 0.4), margin=0.1, users=9)
+    bare = Verdict(
+        "violated",
+        "mine",
+        estimate=0.3,
+        interval=(0.2, 0.4),
+        margin=0.1,
+        users=9,
+    )
     assert bare.summary == (
         "mine is violated: the effect is 0.300 (0.200 to 0.400; 9 users), against a limit of 0.1."
     )

@@ -1,4 +1,6 @@
-"""What D is and how small it can be; answers that may become calmer; changes that hit few users."""
+"""What D is and how small it can be; answers that may
+become calmer; changes that hit few users.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,21 @@ from pytest_recsys_mt.oracles import (
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.low_churn import _churn
-from pytest_recsys_mt.oracles.similarities.similarity import METRICS, SIMILARITIES, least_effect
+from pytest_recsys_mt.oracles.similarities.similarity import (
+    METRICS,
+    SIMILARITIES,
+    least_effect,
+)
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context, Pairs
-from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce, sides
+from tests.oracles.support import (
+    DETERMINISTIC,
+    FakeAnswers,
+    Lists,
+    ask,
+    plackett_luce,
+    sides,
+)
 
 PROVEN = sorted(name for name, function in SIMILARITIES.items() if function in METRICS)
 OTHERS = sorted(SIMILARITIES.keys() - set(PROVEN))
@@ -33,10 +46,17 @@ OTHER = [["v", "w", "x", "y", "z"]]
 
 @cache
 def every_list(k: int) -> np.ndarray:
-    """Every list of k places over so many items that three can be disjoint; empty places at the end."""
+    """Every list of k places over so many items that three can
+    be disjoint; empty places at the end.
+    """
     items = range(k, 4 * k)
     return np.array(
-        [[*named, *range(n, k)] for n in range(k + 1) for named in permutations(items, n)], np.int32
+        [
+            [*named, *range(n, k)]
+            for n in range(k + 1)
+            for named in permutations(items, n)
+        ],
+        np.int32,
     )
 
 
@@ -50,16 +70,29 @@ def distances(name: str, k: int) -> Floats:
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", PROVEN)
-def test_the_triangle_inequality_holds_for_all_triples_of_lists(name: str, k: int) -> None:
-    """The list in the middle stands for all of its length, whose items only have other names."""
+def test_the_triangle_inequality_holds_for_all_triples_of_lists(
+    name: str,
+    k: int,
+) -> None:
+    """The list in the middle stands for all of its length,
+    whose items only have other names.
+    """
     d, lists = distances(name, k), every_list(k)
     middle = [np.flatnonzero((lists[:, n:] < k).all(axis=1))[-1] for n in range(k + 1)]
     assert min(float((d[:, c, None] + d[c] - d).min()) for c in middle) > -1e-9
 
 
-@pytest.mark.parametrize(("name", "k"), [*product(PROVEN, [2, 3]), *product(OTHERS, [3])])
-def test_of_which_similarities_d_is_never_negative_on_average(name: str, k: int) -> None:
-    """Those of negative type; for the others some two distributions of answers have a negative D."""
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [*product(PROVEN, [2, 3]), *product(OTHERS, [3])],
+)
+def test_of_which_similarities_d_is_never_negative_on_average(
+    name: str,
+    k: int,
+) -> None:
+    """Those of negative type; for the others some two
+    distributions of answers have a negative D.
+    """
     few = np.flatnonzero((every_list(k) < k + 5).all(axis=1))
     d = distances(name, k)[np.ix_(few, few)]
     centred = d.mean(axis=0) + d.mean(axis=1)[:, None] - d - d.mean()
@@ -68,12 +101,18 @@ def test_of_which_similarities_d_is_never_negative_on_average(name: str, k: int)
 
 @pytest.mark.parametrize("name", sorted(SIMILARITIES))
 def test_no_user_has_less_than_the_least_effect(name: str) -> None:
-    """Two answers a side: the first is named as it stands, the others are all there are."""
+    """Two answers a side: the first is named as it
+    stands, the others are all there are.
+    """
     d = distances(name, 2)
     lowest = np.inf
     for s in (0, 1, 7):  # of no item, of one, of two
-        within = d[s][:, None, None] + d[None]  # other answer of the source, two of the follow-up
-        between = d[s][None, :, None] + d[s][None, None, :] + d[:, :, None] + d[:, None, :]
+        within = (
+            d[s][:, None, None] + d[None]
+        )  # other answer of the source, two of the follow-up
+        between = (
+            d[s][None, :, None] + d[s][None, None, :] + d[:, :, None] + d[:, None, :]
+        )
         lowest = min(lowest, float((between / 4 - within / 2).min()))
     assert lowest >= least_effect(SIMILARITIES[name]) - 1e-9
     assert lowest == pytest.approx(-0.5) or name in OTHERS
@@ -86,14 +125,18 @@ def test_d_is_positive_where_one_side_is_merely_calmer() -> None:
 
     def mean(followup: Lists) -> float:
         pairs = Pairs(tuple(ask(noisy, 10)), tuple(ask(followup, 10)))
-        return float(similarity_effects(pairs, Context(), SIMILARITIES["rbo"]).effect.mean())
+        return float(
+            similarity_effects(pairs, Context(), SIMILARITIES["rbo"]).effect.mean(),
+        )
 
     assert mean(again) == pytest.approx(0, abs=0.005)
     assert mean(calm) == pytest.approx(0.063, abs=0.005)
 
 
 def hot_and(
-    temperature: float, shift: float = 0.0, hot: float = 0.4
+    temperature: float,
+    shift: float = 0.0,
+    hot: float = 0.4,
 ) -> tuple[FakeAnswers, FakeAnswers]:
     """A sampling recommender, and the same at another temperature with its taste moved."""
     rng = np.random.default_rng(3)
@@ -115,7 +158,9 @@ def hot_and(
     ],
 )
 def test_the_follow_up_may_be_calmer_and_may_not_move(
-    temperature: float, shift: float, status: str
+    temperature: float,
+    shift: float,
+    status: str,
 ) -> None:
     verdict = within_noise(*hot_and(temperature, shift))
     assert verdict.status == status
@@ -124,7 +169,9 @@ def test_the_follow_up_may_be_calmer_and_may_not_move(
 
 def test_a_noisier_follow_up_is_measured_by_its_own_noise() -> None:
     assert within_noise(*hot_and(1.0), noise="followup")
-    assert within_noise(*hot_and(0.3, 2.0, hot=0.1), noise="followup").status == "violated"
+    assert (
+        within_noise(*hot_and(0.3, 2.0, hot=0.1), noise="followup").status == "violated"
+    )
     with pytest.raises(OracleError, match="there is no side 'both'"):
         within_noise(*hot_and(1.0), noise="both")  # type: ignore[arg-type]
 
@@ -135,21 +182,29 @@ def test_without_noise_it_is_the_same_ranking() -> None:
 
 
 def some_hit(
-    users: int, share: float, temperature: float, replicates: int
+    users: int,
+    share: float,
+    temperature: float,
+    replicates: int,
 ) -> tuple[FakeAnswers, FakeAnswers]:
-    """A recommender that answers so many users wholly otherwise, and all others as before."""
+    """A recommender that answers so many users wholly
+    otherwise, and all others as before.
+    """
     rng = np.random.default_rng(5)
     taste = rng.normal(size=(users, 20)) * 2
     hit = np.arange(users) % round(1 / share) == 1 if share else np.zeros(users, bool)
     moved = np.where(hit[:, None], -taste, taste)
     context = DETERMINISTIC if replicates == 1 else Context()
-    source, followup = (plackett_luce(t, replicates, temperature, rng, 10) for t in (taste, moved))
+    source, followup = (
+        plackett_luce(t, replicates, temperature, rng, 10) for t in (taste, moved)
+    )
     return sides(source, followup, context, k=10)
 
 
 @pytest.mark.parametrize(("temperature", "replicates"), [(0.0, 1), (0.3, 2)])
 def test_a_tenth_of_the_users_hit_wholly_is_hidden_by_a_mean_alone(
-    temperature: float, replicates: int
+    temperature: float,
+    replicates: int,
 ) -> None:
     both = some_hit(200, 0.1, temperature, replicates)
     assert same_ranking(*both, margin=0.15).status != "violated"
@@ -176,11 +231,19 @@ def test_any_difference_counts_at_0() -> None:
     st.lists(st.permutations(range(3, 7)), min_size=6, max_size=6),
 )
 def test_chance_alone_has_the_mean_effect_0(
-    name: str, source: int, followup: int, beyond: float, drawn: list[list[int]]
+    name: str,
+    source: int,
+    followup: int,
+    beyond: float,
+    drawn: list[list[int]],
 ) -> None:
-    """Whatever the answers: over all orders in which they could have come, none less than the least."""
+    """Whatever the answers: over all orders in which they
+    could have come, none less than the least.
+    """
     answers = np.array([one[:3] for one in drawn], np.int32)[: source + followup]
-    orders = np.array([answers[list(order)] for order in permutations(range(len(answers)))])
+    orders = np.array(
+        [answers[list(order)] for order in permutations(range(len(answers)))],
+    )
     moved = _churn(orders[:, :source], orders[:, source:], SIMILARITIES[name], beyond)
     assert moved.effect.mean() == pytest.approx(0, abs=1e-9)
     assert moved.least is not None
@@ -189,7 +252,9 @@ def test_chance_alone_has_the_mean_effect_0(
 
 def test_where_answers_agree_too_little_no_change_could_count() -> None:
     rng = np.random.default_rng(6)
-    noise, other = (plackett_luce(np.zeros((60, 500)), 2, 1.0, rng, 5) for _ in range(2))
+    noise, other = (
+        plackett_luce(np.zeros((60, 500)), 2, 1.0, rng, 5) for _ in range(2)
+    )
     verdict = low_churn(*sides(noise, other))
     assert verdict.status == "inconclusive"
     assert "no user could lose more than 0.25" in verdict.reason
@@ -202,7 +267,10 @@ def test_beyond_is_a_loss_of_agreement(beyond: float) -> None:
 
 
 def test_churn_is_named_by_what_it_counts() -> None:
-    verdict = low_churn(*sides([[["a", "b"]]] * 9, [[["b", "a"]]] * 9, DETERMINISTIC), beyond=0.3)
+    verdict = low_churn(
+        *sides([[["a", "b"]]] * 9, [[["b", "a"]]] * 9, DETERMINISTIC),
+        beyond=0.3,
+    )
     assert verdict.measures == "share of users who lost more than 0.3 of agreement"
 
 
@@ -218,8 +286,16 @@ def test_a_loss_that_counts_up_to_a_cap_takes_half_of_the_users() -> None:
         (4, "violated", "loss of agreement beyond noise"),
     ],
 )
-def test_only_holds_counts_losses_up_to_the_cap(each: int, status: str, measures: str) -> None:
-    lose_all = sides([ONE] * 200, ([OTHER] + [ONE] * (each - 1)) * (200 // each), DETERMINISTIC)
+def test_only_holds_counts_losses_up_to_the_cap(
+    each: int,
+    status: str,
+    measures: str,
+) -> None:
+    lose_all = sides(
+        [ONE] * 200,
+        ([OTHER] + [ONE] * (each - 1)) * (200 // each),
+        DETERMINISTIC,
+    )
     verdict = same_ranking(*lose_all, cap=0.5)
     assert (verdict.status, verdict.measures) == (status, measures)
     assert verdict.interval is not None
@@ -234,7 +310,8 @@ def test_only_holds_counts_losses_up_to_the_cap(each: int, status: str, measures
 def test_a_tenth_who_lose_half_or_more_are_hardly_ever_hidden(seed: int) -> None:
     hit = np.random.default_rng(seed).random(200) < 0.15
     verdict = same_ranking(
-        *sides([ONE] * 200, [OTHER if each else ONE for each in hit], DETERMINISTIC), cap=0.5
+        *sides([ONE] * 200, [OTHER if each else ONE for each in hit], DETERMINISTIC),
+        cap=0.5,
     )
     assert verdict.status != "holds"
 

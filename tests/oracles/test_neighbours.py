@@ -1,4 +1,6 @@
-"""What is like a changed item rises or falls, and what is excluded is not named: judged on answers given beforehand."""
+"""What is like a changed item rises or falls, and what is excluded is not named: judged
+on answers given beforehand.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ITEMS = {
     for name in "abcdefxyz"
 }
 CONTEXT = Context(
-    deterministic=True, items=ITEMS, neighbours={"x": ("a", "b", "y"), "y": ("c",), "z": ("f",)}
+    deterministic=True,
+    items=ITEMS,
+    neighbours={"x": ("a", "b", "y"), "y": ("c",), "z": ("f",)},
 )
 OFFERED = tuple(ITEMS[name] for name in "abcde")
 USERS = 120
@@ -56,9 +60,12 @@ def side(
 
 
 def pair(
-    before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]]
+    before: Sequence[tuple[str, float]],
+    after: Sequence[tuple[str, float]],
 ) -> tuple[FakeAnswers, FakeAnswers]:
-    """The neighbours a and b stand at the end of the source's answers, and at the top of the follow-up's."""
+    """The neighbours a and b stand at the end of the source's
+    answers, and at the top of the follow-up's.
+    """
     return side(before, "cdab"), side(after, "abcd", "changed")
 
 
@@ -97,7 +104,8 @@ def test_all_four_say_the_same_of_a_rise() -> None:
     ids=["taken out", "added", "moved to the end"],
 )
 def test_these_are_changed_items(
-    before: list[tuple[str, float]], after: list[tuple[str, float]]
+    before: list[tuple[str, float]],
+    after: list[tuple[str, float]],
 ) -> None:
     assert neighbours_raised(*pair(before, after)).status == "holds"
 
@@ -113,11 +121,17 @@ def test_another_unit_of_ratings_is_no_change() -> None:
     [
         ([("x", 2)], [("x", 2)], "both histories are the same"),
         ([("z", 2)], [("z", 4)], "no neighbour of the changed item is offered"),
-        ([("x", 2), ("z", 3)], [("x", 2), ("z", 4)], "no neighbour of the changed item is offered"),
+        (
+            [("x", 2), ("z", 3)],
+            [("x", 2), ("z", 4)],
+            "no neighbour of the changed item is offered",
+        ),
     ],
 )
 def test_whom_it_is_not_about(
-    before: list[tuple[str, float]], after: list[tuple[str, float]], why: str
+    before: list[tuple[str, float]],
+    after: list[tuple[str, float]],
+    why: str,
 ) -> None:
     verdict = neighbours_not_lowered(*pair(before, after))
     assert verdict.status == "not-applicable"
@@ -127,7 +141,8 @@ def test_whom_it_is_not_about(
 def test_an_open_question_offers_what_the_user_does_not_have() -> None:
     source = side([("x", 2), ("a", 3)], "cdeb", candidates=None)
     followup = side([("x", 5), ("a", 3)], "bcde", "changed", candidates=None)
-    # Of a, b and y, the user has a; of b and y, b rises from the last place to the first.
+    # Of a, b and y, the user has a; of b and y, b rises from the last place to the
+    # first.
     assert neighbours_raised(source, followup).estimate == pytest.approx(0.75 / 1.75)
 
 
@@ -140,7 +155,11 @@ def test_answers_that_stay_are_no_violation_and_no_move() -> None:
 BANNED = 'Be kind. Recommend nothing of the genre "War".'
 
 
-def exclusion(answer: str, instruction: str = BANNED, before: str = "Be kind.") -> Verdict:
+def exclusion(
+    answer: str,
+    instruction: str = BANNED,
+    before: str = "Be kind.",
+) -> Verdict:
     return exclusion_kept(
         side([], "abcd", instruction=before),
         side([], answer, "exclude_genre", instruction=instruction),
@@ -158,7 +177,10 @@ def test_an_exclusion_is_kept_or_not() -> None:
 
 def test_what_was_excluded_before_or_is_not_on_offer_says_nothing() -> None:
     assert exclusion("acde", before=BANNED).status == "not-applicable"
-    assert exclusion("acde", 'Recommend nothing of the genre "Horror".').status == "not-applicable"
+    assert (
+        exclusion("acde", 'Recommend nothing of the genre "Horror".').status
+        == "not-applicable"
+    )
 
 
 @pytest.mark.parametrize(

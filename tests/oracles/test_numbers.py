@@ -32,7 +32,11 @@ Oracle = Callable[[Answers, Answers], Verdict]
 ORACLES: dict[str, Oracle] = {
     **{
         f"{oracle.__name__}:{name}": partial(oracle, similarity=name, margin=0.1)
-        for oracle in (oracles.same_ranking, oracles.same_order, oracles.different_ranking)
+        for oracle in (
+            oracles.same_ranking,
+            oracles.same_order,
+            oracles.different_ranking,
+        )
         for name in SIMILARITIES
     },
     "same_set": oracles.same_set,
@@ -51,7 +55,9 @@ ORACLES: dict[str, Oracle] = {
 
 
 def check(verdict: Verdict, alpha: float) -> None:
-    """Every number is finite and what it says it is; a verdict has all numbers it rests on."""
+    """Every number is finite and what it says it is; a
+    verdict has all numbers it rests on.
+    """
     low, high = verdict.interval or (0.0, 0.0)
     value = verdict.value if verdict.metric else verdict.estimate
     for number in (low, high, value, verdict.p_value, verdict.floor, verdict.agreement):
@@ -59,7 +65,9 @@ def check(verdict: Verdict, alpha: float) -> None:
     for share in (verdict.p_value, verdict.floor, verdict.agreement):
         assert share is None or -1e-12 <= share <= 1 + 1e-12
     assert low <= high
-    if value is not None and alpha <= 0.2:  # beyond, a correction for skewness may pass the mean
+    if (
+        value is not None and alpha <= 0.2
+    ):  # beyond, a correction for skewness may pass the mean
         assert low - 1e-9 <= value <= high + 1e-9
     if verdict.status in ("holds", "violated"):
         assert verdict.interval is not None
@@ -76,15 +84,19 @@ def check(verdict: Verdict, alpha: float) -> None:
 
 @st.composite
 def both_sides(draw: st.DrawFn) -> tuple[FakeAnswers, FakeAnswers]:
-    """Up to 45 users whose answers are any lists at all: empty, alike, with repeats or strays."""
+    """Up to 45 users whose answers are any lists at all:
+    empty, alike, with repeats or strays.
+    """
     replicates = draw(st.integers(1, 3))
     answer = st.lists(st.sampled_from([*CATALOGUE, "unknown:x"]), max_size=6)
     kinds = draw(
         st.lists(
-            st.tuples(*[st.lists(answer, min_size=replicates, max_size=replicates)] * 2),
+            st.tuples(
+                *[st.lists(answer, min_size=replicates, max_size=replicates)] * 2,
+            ),
             min_size=1,
             max_size=5,
-        )
+        ),
     )
     places = draw(st.lists(st.integers(0, len(kinds) - 1), max_size=45))
     relevant = draw(st.sampled_from(["", "a"]))
@@ -97,17 +109,27 @@ def both_sides(draw: st.DrawFn) -> tuple[FakeAnswers, FakeAnswers]:
     )
     candidates = draw(st.sampled_from([None, CATALOGUE]))
     source, followup = (
-        ask([kinds[place][side] for place in places], candidates=candidates, relevant=relevant)
+        ask(
+            [kinds[place][side] for place in places],
+            candidates=candidates,
+            relevant=relevant,
+        )
         for side in (0, 1)
     )
-    return FakeAnswers(source, context), FakeAnswers(followup, context, "changed", same_seed=True)
+    return FakeAnswers(source, context), FakeAnswers(
+        followup,
+        context,
+        "changed",
+        same_seed=True,
+    )
 
 
 @pytest.mark.parametrize("name", ORACLES)
 @settings(max_examples=settings().max_examples // 4)
 @given(sides=both_sides())
 def test_no_answers_make_a_number_that_is_none(
-    name: str, sides: tuple[FakeAnswers, FakeAnswers]
+    name: str,
+    sides: tuple[FakeAnswers, FakeAnswers],
 ) -> None:
     check(ORACLES[name](*sides), sides[0].context.alpha)
 
@@ -116,8 +138,13 @@ effects = st.one_of(
     st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=120),
     st.lists(st.floats(-1, 1), min_size=1, max_size=120),
     # Hardly any variation, where a variance may vanish by rounding.
-    st.tuples(st.floats(-1, 1), st.lists(st.integers(-9, 9), min_size=1, max_size=120)).map(
-        lambda drawn: [min(1.0, max(-1.0, drawn[0] + 1e-13 * step)) for step in drawn[1]]
+    st.tuples(
+        st.floats(-1, 1),
+        st.lists(st.integers(-9, 9), min_size=1, max_size=120),
+    ).map(
+        lambda drawn: [
+            min(1.0, max(-1.0, drawn[0] + 1e-13 * step)) for step in drawn[1]
+        ],
     ),
 )
 PROMISES: list[Promise] = ["at most", "at least", "within"]
@@ -125,11 +152,18 @@ PROMISES: list[Promise] = ["at most", "at least", "within"]
 
 @settings(max_examples=30)
 @given(effects, st.sampled_from(PROMISES), st.data())
-def test_no_effects_do_either(values: list[float], promise: Promise, data: st.DataObject) -> None:
+def test_no_effects_do_either(
+    values: list[float],
+    promise: Promise,
+    data: st.DataObject,
+) -> None:
     array = np.array(values)
     asked = ask([[["a"]]] * len(values))
     seen = Seen.of(
-        Effects(np.arange(len(values)), array, (-1.0, 1.0)), Sample(tuple(asked)), asked, ()
+        Effects(np.arange(len(values)), array, (-1.0, 1.0)),
+        Sample(tuple(asked)),
+        asked,
+        (),
     )
     claim = Claim("any", promise, data.draw(st.sampled_from([0.01, 0.05, 0.5])))
     context = Context(alpha=data.draw(st.sampled_from([1e-6, 0.05, 0.49])))
@@ -144,7 +178,8 @@ def test_a_distance_is_no_difference_for_a_noisy_recommender() -> None:
     other = [[["b", "a"], ["a", "b"]]] * 30
     pairs = Pairs(tuple(ask(lists)), tuple(ask(other)))
     with pytest.raises(
-        OracleError, match=r"of user 'u0' is 1 from source to follow-up and 1 .*use scored"
+        OracleError,
+        match=r"of user 'u0' is 1 from source to follow-up and 1 .*use scored",
     ):
         paired_differences(pairs, Context(), distance)
     effects = paired_differences(pairs, Context(deterministic=True), distance)
@@ -154,6 +189,12 @@ def test_a_distance_is_no_difference_for_a_noisy_recommender() -> None:
 def test_the_line_of_numbers_calls_users_left_out_by_their_name() -> None:
     account = {"answered": 8, "not_applicable": 1, "refused": 2, "left_out": 88}
     verdict = Verdict(
-        "holds", "at_most", "r", users=8, not_applicable=89, errors=2, account=account
+        "holds",
+        "at_most",
+        "r",
+        users=8,
+        not_applicable=89,
+        errors=2,
+        account=account,
     )
     assert verdict.numbers.endswith("n=8; not applicable=1; refused=2; left out=88")

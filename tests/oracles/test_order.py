@@ -1,4 +1,6 @@
-"""Values that depend on the order of asking are found, and the words stand beside the verdict and in the run's notes."""
+"""Values that depend on the order of asking are found, and the words stand beside the
+verdict and in the run's notes.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ def series(values: np.ndarray) -> dict[str, float]:
 
 def test_independent_values_and_few_or_equal_ones_depend_on_nothing() -> None:
     rng = np.random.default_rng(3)
-    assert [dependence([series(rng.normal(0, 0.2, 200))]) for _ in range(40)] == [None] * 40
+    assert [dependence([series(rng.normal(0, 0.2, 200))]) for _ in range(40)] == [
+        None,
+    ] * 40
     warm = np.repeat([0.4, 0.0], 15)
     assert dependence([series(warm)]) is None, "30 users are too few"
     assert dependence([series(np.zeros(200))]) is None
@@ -26,7 +30,10 @@ def test_independent_values_and_few_or_equal_ones_depend_on_nothing() -> None:
         pytest.param(np.linspace(0.0, 0.2, 200), QUARTERS, id="drift"),
     ],
 )
-def test_a_shared_noise_and_a_drift_are_told_apart(values: np.ndarray, what: str) -> None:
+def test_a_shared_noise_and_a_drift_are_told_apart(
+    values: np.ndarray,
+    what: str,
+) -> None:
     found = dependence([series(values + np.random.default_rng(5).normal(0, 0.1, 200))])
     assert found is not None
     assert what in found.what.split(" and ")
@@ -34,15 +41,23 @@ def test_a_shared_noise_and_a_drift_are_told_apart(values: np.ndarray, what: str
     assert found.p_value <= 0.001
 
 
-def test_what_no_verdict_shows_alone_is_seen_in_all_together_whatever_users_each_has() -> None:
+def test_what_no_verdict_shows_alone_is_seen_in_all_together_whatever_users_each_has() -> (
+    None
+):
     rng = np.random.default_rng(11)
     batch = np.repeat(rng.standard_normal(7), 32)[:200]
     many = []
     for _ in range(20):
-        values = series(0.2 * (np.sqrt(0.96) * rng.standard_normal(200) + np.sqrt(0.04) * batch))
+        values = series(
+            0.2 * (np.sqrt(0.96) * rng.standard_normal(200) + np.sqrt(0.04) * batch),
+        )
         missing = set(rng.choice(200, 20, replace=False))
         many.append(
-            {user: value for at, (user, value) in enumerate(values.items()) if at not in missing}
+            {
+                user: value
+                for at, (user, value) in enumerate(values.items())
+                if at not in missing
+            },
         )
     assert sum(dependence([each]) is not None for each in many) <= 2
     assert dependence(many) is not None

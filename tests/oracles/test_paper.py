@@ -10,7 +10,8 @@ from pytest_recsys_mt.oracles import overlap, paper_t_test, t_from_summary
 from pytest_recsys_mt.safety.errors import OracleError
 from tests.oracles.support import DETERMINISTIC, Lists, plackett_luce, sides
 
-# Table 4 of https://arxiv.org/abs/2411.12121: mean and SD of 10 runs of Kendall, RBO and overlap.
+# Table 4 of https://arxiv.org/abs/2411.12121: mean and SD of 10 runs of Kendall, RBO
+# and overlap.
 BASELINE = ((0.9116, 0.0055), (0.9768, 0.0027), (0.9623, 0.0030))
 PRINTED = {
     "MR1": ((0.4829, 0.0082), (0.8496, 0.0021), (0.8146, 0.0025)),
@@ -37,7 +38,8 @@ def test_the_papers_t_values_follow_from_its_printed_means(relation: str) -> Non
 
 def test_the_papers_smallest_p_value() -> None:
     assert t_from_summary(*BASELINE[0], 10, *PRINTED["MR1"][0], 10)[1] == pytest.approx(
-        1.2e-28, rel=0.05
+        1.2e-28,
+        rel=0.05,
     )
 
 
@@ -45,7 +47,9 @@ def runs(shift: float, seed: int, replicates: int = 10) -> tuple[Lists, Lists]:
     rng = np.random.default_rng(seed)
     taste = rng.normal(size=(80, 20))
     moved = taste + shift * rng.normal(size=taste.shape)
-    source, followup = (plackett_luce(u, replicates, 0.3, rng, 5) for u in (taste, moved))
+    source, followup = (
+        plackett_luce(u, replicates, 0.3, rng, 5) for u in (taste, moved)
+    )
     return source, followup
 
 
@@ -62,8 +66,8 @@ def test_runs_are_compared_with_one_baseline_list_as_scipy_does() -> None:
                     [
                         overlap(code(base[0]), code(user[run]))[0]
                         for base, user in zip(source, lists, strict=True)
-                    ]
-                )
+                    ],
+                ),
             )
             for run in range(first, 10)
         ]
@@ -103,7 +107,8 @@ def test_no_change_is_not_significant() -> None:
     ],
 )
 def test_runs_that_cannot_be_tested_are_inconclusive(
-    lists: tuple[Lists, Lists], reason: str
+    lists: tuple[Lists, Lists],
+    reason: str,
 ) -> None:
     verdict = paper_t_test(*sides(*lists))
     assert verdict.status == "inconclusive"
@@ -121,14 +126,20 @@ def test_a_deterministic_recommender_has_no_runs_to_compare() -> None:
 
 
 def test_samples_without_variance_or_size_are_refused() -> None:
-    for summary in ((1, 0, 10, 2, 0, 10), (1, 0.1, 1, 2, 0.1, 10), (1, -0.1, 9, 2, 0.1, 10)):
+    for summary in (
+        (1, 0, 10, 2, 0, 10),
+        (1, 0.1, 1, 2, 0.1, 10),
+        (1, -0.1, 9, 2, 0.1, 10),
+    ):
         with pytest.raises(OracleError, match="two samples of at least 2 values"):
             t_from_summary(*summary)
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_sentence_is_true_of_a_two_sided_test(turned: bool) -> None:
-    """Runs that agree more break no promise, though the paper's test rejects; no sentence says that at most 0 is allowed."""
+    """Runs that agree more break no promise, though the paper's test rejects; no
+    sentence says that at most 0 is allowed.
+    """
     source, followup = runs(0.3, 1)
     if turned:  # the changed request repeats the baseline
         followup = [[*[user[0]] * 9, user[1]] for user in source]

@@ -1,8 +1,8 @@
 """The metrics are those of `ranx` and LensKit where these define the same.
 
-The numbers in `peers.json` are theirs, for the lists of `peers.py`, which says how they were made:
-``PYTHONPATH=. peers/bin/python -m tests.oracles.peers`` in an environment with ranx 0.3.21 and
-LensKit 2025.8.1.
+The numbers in `peers.json` are theirs, for the lists of `peers.py`, which says how they
+were made: ``PYTHONPATH=. peers/bin/python -m tests.oracles.peers`` in an environment
+with ranx 0.3.21 and LensKit 2025.8.1.
 """
 
 import json
@@ -52,4 +52,6 @@ def test_exposure_gini_is_lenskits(depth: int) -> None:
 
 
 def test_gini_of_exposures_is_lenskits() -> None:
-    assert [exposure_gini(one) for one in EXPOSURES] == pytest.approx(PEERS["lenskit"]["gini"])
+    assert [exposure_gini(one) for one in EXPOSURES] == pytest.approx(
+        PEERS["lenskit"]["gini"],
+    )

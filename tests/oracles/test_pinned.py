@@ -24,7 +24,10 @@ ITEMS = {name: Item(name, f"Film {name.upper()}", 2000) for name in "abcdefgh"}
 
 
 def judged(
-    folder: Path, text: str, lists: Mapping[str, Sequence[Sequence[str]]], **context: object
+    folder: Path,
+    text: str,
+    lists: Mapping[str, Sequence[Sequence[str]]],
+    **context: object,
 ) -> Verdict:
     """The verdict on a file of this text, of users with these answers, one a replicate."""
     file = folder / "pinned.toml"
@@ -132,7 +135,12 @@ def test_noise_breaks_a_pin_if_most_answers_do_or_if_it_is_strict(
     kept, of, strict, status = case
     text = f"[users.u1]\ncontains = ['a']\nstrict = {strict}\n"
     with TemporaryDirectory() as folder:
-        verdict = judged(Path(folder), text, {"u1": noisy(kept, of)}, deterministic=False)
+        verdict = judged(
+            Path(folder),
+            text,
+            {"u1": noisy(kept, of)},
+            deterministic=False,
+        )
     assert verdict.status == status
     if status != "holds":
         assert f"(kept in {kept} of {of} answers)" in verdict.reason
@@ -142,11 +150,19 @@ def test_more_noisy_users_need_more_answers_for_the_same_claim(tmp_path: Path) -
     text = "".join(f"[users.u{n}]\ncontains = ['a']\n" for n in range(10))
     lists = {f"u{n}": noisy(0 if n == 3 else 5, 5) for n in range(10)}
     verdict = judged(tmp_path, text, lists, deterministic=False)
-    assert verdict.status == "inconclusive", "1 / 32 is below 0.05, but ten users are looked at"
+    assert verdict.status == "inconclusive", (
+        "1 / 32 is below 0.05, but ten users are looked at"
+    )
     assert "--recsys-replicates=10" in verdict.reason
     lists |= {"u3": noisy(0, 8)}
     assert judged(tmp_path, text, lists, deterministic=False).status == "violated"
-    unsure = judged(tmp_path, text, lists, deterministic=False, unsure=lambda: "a cache")
+    unsure = judged(
+        tmp_path,
+        text,
+        lists,
+        deterministic=False,
+        unsure=lambda: "a cache",
+    )
     assert (unsure.status, "a cache" in unsure.reason) == ("inconclusive", True)
 
 
@@ -201,12 +217,21 @@ def test_lists_are_written_anew_and_all_else_stays(tmp_path: Path) -> None:
     made = rewritten(OWN, found.pins, ITEMS)
     assert made is not None
     assert made == OWN.replace(
-        '    "a",  # Film A\n    "b",\n', '    "b",  # Film B (2000)\n    "c",  # Film C (2000)\n'
-    ).replace('["c", "d"] # opens so', '[\n    "d",  # Film D (2000)\n    "c",  # Film C (2000)\n]')
+        '    "a",  # Film A\n    "b",\n',
+        '    "b",  # Film B (2000)\n    "c",  # Film C (2000)\n',
+    ).replace(
+        '["c", "d"] # opens so',
+        '[\n    "d",  # Film D (2000)\n    "c",  # Film C (2000)\n]',
+    )
     file.write_text(rendered(found.pins, ITEMS))
     assert read(file) == (found.pins, [])
     assert (
-        rewritten("users = {u2 = {begins = ['c', 'd']}}", {"u2": found.pins["u2"]}, ITEMS) is None
+        rewritten(
+            "users = {u2 = {begins = ['c', 'd']}}",
+            {"u2": found.pins["u2"]},
+            ITEMS,
+        )
+        is None
     )
 
 

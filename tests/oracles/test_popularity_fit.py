@@ -12,7 +12,9 @@ from pytest_recsys_mt.oracles import popularity_fit
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.safety.errors import OracleError
 
-MOVIELENS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ml-latest-small"
+MOVIELENS = (
+    Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ml-latest-small"
+)
 
 
 def movielens() -> str:
@@ -22,7 +24,10 @@ def movielens() -> str:
 
 
 def counts(name: str) -> Floats:
-    return np.array([count for count in load(name).popularity.values() if count], np.float64)
+    return np.array(
+        [count for count in load(name).popularity.values() if count],
+        np.float64,
+    )
 
 
 def test_a_pareto_tail_is_known_with_its_shape() -> None:
@@ -35,18 +40,24 @@ def test_a_pareto_tail_is_known_with_its_shape() -> None:
     shape, _, scale = pareto.fit(values, floc=0)
     assert fit.pareto_shape == pytest.approx(shape, rel=1e-6)
     assert fit.pareto_distance == pytest.approx(
-        kstest(values, pareto(shape, scale=scale).cdf).statistic, abs=1e-6
+        kstest(values, pareto(shape, scale=scale).cdf).statistic,
+        abs=1e-6,
     )
 
 
 def test_a_lognormal_tail_is_known_too() -> None:
     values = np.exp(np.random.default_rng(1).normal(3, 0.8, 20_000))
     fit = popularity_fit(values)
-    assert (fit.lognormal_mean, fit.lognormal_deviation) == pytest.approx((3, 0.8), abs=0.03)
+    assert (fit.lognormal_mean, fit.lognormal_deviation) == pytest.approx(
+        (3, 0.8),
+        abs=0.03,
+    )
     assert fit.z < -10
     assert fit.p_value < 1e-9
     frozen = lognorm(fit.lognormal_deviation, scale=np.exp(fit.lognormal_mean))
-    assert fit.lognormal_distance == pytest.approx(kstest(frozen.cdf(values), "uniform").statistic)
+    assert fit.lognormal_distance == pytest.approx(
+        kstest(frozen.cdf(values), "uniform").statistic,
+    )
 
 
 def test_counts_of_a_pareto_are_not_taken_for_lognormal_and_the_reverse() -> None:
@@ -68,13 +79,17 @@ def test_the_films_of_movielens_have_a_lighter_tail_than_a_pareto() -> None:
 
 
 def shift_without_the_top(values: Floats) -> float:
-    """How far the mean moves without the largest value, in standard errors of the others' mean."""
+    """How far the mean moves without the largest value, in
+    standard errors of the others' mean.
+    """
     rest = np.delete(values, values.argmax())
     return float((values.mean() - rest.mean()) / (rest.std() / np.sqrt(len(rest))))
 
 
 @pytest.mark.parametrize("data", ["mini", "movielens", "simulated"])
-def test_one_blockbuster_moves_the_mean_and_hardly_the_mean_logarithm(data: str) -> None:
+def test_one_blockbuster_moves_the_mean_and_hardly_the_mean_logarithm(
+    data: str,
+) -> None:
     if data == "simulated":
         values = np.random.default_rng(3).pareto(0.68, 7_500) + 1
     else:
@@ -100,7 +115,10 @@ def test_what_has_no_distribution_is_refused(wrong: list[float]) -> None:
 
 def test_counts_whose_lognormal_underflows_are_fitted_too() -> None:
     generator = np.random.default_rng(177)
-    for counts in (generator.zipf(1.7, 80), np.maximum(1, generator.lognormal(1, 1, 80).round())):
+    for counts in (
+        generator.zipf(1.7, 80),
+        np.maximum(1, generator.lognormal(1, 1, 80).round()),
+    ):
         fit = popularity_fit(counts)
         assert math.isfinite(fit.z)
         assert 0 <= fit.p_value <= 1

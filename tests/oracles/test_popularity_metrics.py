@@ -23,15 +23,24 @@ from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfind
 from pytest_recsys_mt.safety.errors import OracleError
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
-ON_SCORES = (log_popularity_difference, popularity_lift, gini_difference, herfindahl_difference)
+ON_SCORES = (
+    log_popularity_difference,
+    popularity_lift,
+    gini_difference,
+    herfindahl_difference,
+)
 
 
 def test_hand_computed_values() -> None:
     # ln 10 - ln 24 / 4, for any unit of popularity.
     expected = math.log(10) - math.log(24) / 4
-    assert log_popularity_difference([10, 10, 10], [1, 2, 3, 4]) == pytest.approx(expected)
+    assert log_popularity_difference([10, 10, 10], [1, 2, 3, 4]) == pytest.approx(
+        expected,
+    )
     assert expected == pytest.approx(1.508072, abs=1e-6)
-    assert log_popularity_difference([70, 70], [7, 14, 21, 28]) == pytest.approx(expected)
+    assert log_popularity_difference([70, 70], [7, 14, 21, 28]) == pytest.approx(
+        expected,
+    )
     assert popularity_lift([1], [0.5]) == 1
     assert popularity_lift([0.5], [1]) == -0.5
     assert gini([1, 2, 3, 4]) == pytest.approx(0.25)
@@ -52,31 +61,57 @@ def test_gini_is_half_the_relative_mean_difference(scores: list[int]) -> None:
     assert gini(scores * 3) == pytest.approx(gini(scores), abs=1e-12)
 
 
-@given(st.lists(st.integers(1, 6), min_size=2, max_size=12).filter(lambda s: len(set(s)) > 1))
+@given(
+    st.lists(st.integers(1, 6), min_size=2, max_size=12).filter(
+        lambda s: len(set(s)) > 1,
+    ),
+)
 def test_rank_correlation_is_spearmans(scores: list[int]) -> None:
     items = [str(place) for place in range(len(scores))]
-    ours = popularity_rank_correlation(items, items, dict(zip(items, scores, strict=True)))
-    assert ours == pytest.approx(spearmanr(scores, range(len(scores))).statistic, abs=1e-12)
+    ours = popularity_rank_correlation(
+        items,
+        items,
+        dict(zip(items, scores, strict=True)),
+    )
+    assert ours == pytest.approx(
+        spearmanr(scores, range(len(scores))).statistic,
+        abs=1e-12,
+    )
 
 
 @pytest.mark.parametrize("metric", ON_SCORES)
-@pytest.mark.parametrize("wrong", [[], [0.0], [-1.0], [math.nan], [math.inf], [[1.0]]], ids=str)
+@pytest.mark.parametrize(
+    "wrong",
+    [[], [0.0], [-1.0], [math.nan], [math.inf], [[1.0]]],
+    ids=str,
+)
 def test_what_has_no_popularity_is_an_error_on_either_side(
-    metric: Callable[..., float], wrong: list[float]
+    metric: Callable[..., float],
+    wrong: list[float],
 ) -> None:
     for sides in ((wrong, [1.0]), ([1.0], wrong)):
-        with pytest.raises(OracleError, match=metric.__name__.partition("_difference")[0]):
+        with pytest.raises(
+            OracleError,
+            match=metric.__name__.partition("_difference")[0],
+        ):
             metric(*sides)
 
 
 @pytest.mark.parametrize(
-    ("recommended", "consumed"), [("", ""), ("ab", "cd"), ("ab", "bc"), ("ad", "da")]
+    ("recommended", "consumed"),
+    [("", ""), ("ab", "cd"), ("ab", "bc"), ("ad", "da")],
 )
 def test_a_correlation_of_nothing_or_of_equals_is_undefined(
-    recommended: str, consumed: str
+    recommended: str,
+    consumed: str,
 ) -> None:
     assert (
-        popularity_rank_correlation([*recommended], [*consumed], {"a": 2, "b": 3, "d": 2}) is None
+        popularity_rank_correlation(
+            [*recommended],
+            [*consumed],
+            {"a": 2, "b": 3, "d": 2},
+        )
+        is None
     )
 
 
@@ -101,7 +136,11 @@ def test_items_without_interactions_need_a_policy(metric: Callable[..., float]) 
 
 def test_one_more_interaction_for_all_makes_the_unit_matter() -> None:
     plus_one = [
-        log_popularity_difference([10 * c] * 3, [c, 2 * c, 3 * c, 4 * c], zero="plus-one")
+        log_popularity_difference(
+            [10 * c] * 3,
+            [c, 2 * c, 3 * c, 4 * c],
+            zero="plus-one",
+        )
         for c in (1, 7)
     ]
     assert plus_one == pytest.approx([1.201022, 1.451222], abs=1e-6)
@@ -109,7 +148,9 @@ def test_one_more_interaction_for_all_makes_the_unit_matter() -> None:
 
 def test_relative_variants_are_those_of_the_differences() -> None:
     ours, theirs = [5, 1, 1, 1, 1], [1, 2, 3, 4]
-    assert gini_relative_difference(ours, theirs) == pytest.approx((16 / 45 - 0.25) / 0.25)
+    assert gini_relative_difference(ours, theirs) == pytest.approx(
+        (16 / 45 - 0.25) / 0.25,
+    )
     assert gini_ratio(ours, theirs) == pytest.approx(16 / 45 / 0.25)
     assert herfindahl_relative_difference([10] * 3, theirs) == pytest.approx(1 / 9)
     assert herfindahl_ratio([10] * 3, theirs) == pytest.approx(10 / 9)

@@ -25,21 +25,44 @@ from tests.oracles.support import FakeAnswers
 CANDIDATES = [f"i{place}" for place in range(20)]
 
 
-def found_at(places: Sequence[int], hits: Sequence[bool], label: str = "") -> FakeAnswers:
-    """Users whose held-out item stands at these places; a miss is recommended nothing of use."""
+def found_at(
+    places: Sequence[int],
+    hits: Sequence[bool],
+    label: str = "",
+) -> FakeAnswers:
+    """Users whose held-out item stands at these places; a
+    miss is recommended nothing of use.
+    """
     asked = []
     for user, (place, hit) in enumerate(zip(places, hits, strict=True)):
-        request = Request(f"u{user}", (), Scale(), tuple(Item(item) for item in CANDIDATES), 5)
+        request = Request(
+            f"u{user}",
+            (),
+            Scale(),
+            tuple(Item(item) for item in CANDIDATES),
+            5,
+        )
         items = (CANDIDATES[place],) if hit else (CANDIDATES[place - 1],)
-        asked.append(Asked(request, (Recommendation(items),), frozenset({CANDIDATES[place]})))
+        asked.append(
+            Asked(request, (Recommendation(items),), frozenset({CANDIDATES[place]})),
+        )
     return FakeAnswers(asked, Context(), label)
 
 
 @pytest.mark.parametrize(
     ("first", "random", "expected"),
-    [(0.718, 0.527, 0.5172), (0.6129, 0.3799, 0.4713), (0.3, 0.3, 0), (0.5, 0, math.log(2))],
+    [
+        (0.718, 0.527, 0.5172),
+        (0.6129, 0.3799, 0.4713),
+        (0.3, 0.3, 0),
+        (0.5, 0, math.log(2)),
+    ],
 )
-def test_cand_dif_of_known_accuracies(first: float, random: float, expected: float) -> None:
+def test_cand_dif_of_known_accuracies(
+    first: float,
+    random: float,
+    expected: float,
+) -> None:
     # Accuracies of four digits leave that much room.
     assert cand_dif(first, random) == pytest.approx(expected, abs=2e-4)
     assert cand_dif(random, first) == pytest.approx(-expected, abs=2e-4)
@@ -47,7 +70,8 @@ def test_cand_dif_of_known_accuracies(first: float, random: float, expected: flo
 
 def test_cand_dif_of_the_paper_to_its_last_digit() -> None:
     assert cand_dif(0.718, 0.527) == pytest.approx(0.517188, abs=5e-7)
-    # One user of 1,000 more or less gives another number: the logarithm is the natural one.
+    # One user of 1,000 more or less gives another number: the logarithm is the natural
+    # one.
     assert [f"{cand_dif(hits / 1000, 0.527):.4f}" for hits in (717, 718, 719)] == [
         "0.5136",
         "0.5172",
@@ -64,7 +88,10 @@ def test_an_accuracy_of_one_is_never_clipped() -> None:
 
 
 @given(st.floats(0, 0.99), st.floats(0, 0.99))
-def test_cand_dif_has_the_sign_of_the_difference_and_is_antisymmetric(a: float, b: float) -> None:
+def test_cand_dif_has_the_sign_of_the_difference_and_is_antisymmetric(
+    a: float,
+    b: float,
+) -> None:
     value = cand_dif(a, b)
     assert value is not None
     assert value * (a - b) >= 0
@@ -72,11 +99,17 @@ def test_cand_dif_has_the_sign_of_the_difference_and_is_antisymmetric(a: float, 
 
 
 def test_a_recommender_that_knows_no_places_has_cand_dif_exactly_zero() -> None:
-    places, hits = [user % 20 for user in range(200)], [user % 3 > 0 for user in range(200)]
+    places, hits = (
+        [user % 20 for user in range(200)],
+        [user % 3 > 0 for user in range(200)],
+    )
     source, followup = found_at(places, hits), found_at([0] * 200, hits, "first(1)")
     verdict = cand_dif_within(source, followup, "hit@5", margin=0.2)
     assert (verdict.status, verdict.estimate) == ("holds", 0)
-    assert "hit@5 0.6650 at random places and 0.6650 in the first, +0.0000" in verdict.reason
+    assert (
+        "hit@5 0.6650 at random places and 0.6650 in the first, +0.0000"
+        in verdict.reason
+    )
 
 
 def test_one_that_prefers_the_first_place_is_found() -> None:
@@ -86,7 +119,10 @@ def test_one_that_prefers_the_first_place_is_found() -> None:
     verdict = cand_dif_within(source, followup, "hit@5", margin=0.2)
     assert verdict.status == "violated"
     before, after = (
-        sum(len(a.answers[0].items[0:1]) and a.answers[0].items[0] in a.relevant for a in s.asked)
+        sum(
+            len(a.answers[0].items[0:1]) and a.answers[0].items[0] in a.relevant
+            for a in s.asked
+        )
         / 200
         for s in (source, followup)
     )
@@ -94,7 +130,10 @@ def test_one_that_prefers_the_first_place_is_found() -> None:
     # The delta method's standard error, of paired but independent hits.
     error = math.sqrt((after / (1 - after) + before / (1 - before)) / 200)
     assert verdict.interval is not None
-    assert (verdict.interval[1] - verdict.interval[0]) / 2 == pytest.approx(1.65 * error, rel=0.1)
+    assert (verdict.interval[1] - verdict.interval[0]) / 2 == pytest.approx(
+        1.65 * error,
+        rel=0.1,
+    )
 
 
 def test_cand_dif_without_room_is_not_applicable_and_never_infinite() -> None:
@@ -132,7 +171,9 @@ def test_recorded_replies_choose_from_the_first_places(
         offered = [item.id for item in request.candidates or ()]
         targets.append(offered.index(f"{row['target']}#0"))
         named = [entry.item for entry in entries if entry.kind != "unparsed"]
-        if named[0] in offered:  # users whose history is ranked first have chosen no candidate
+        if (
+            named[0] in offered
+        ):  # users whose history is ranked first have chosen no candidate
             places.append(offered.index(named[0]))
     assert (len(places), sum(place < 10 for place in places)) == (users, first_ten)
     if first_five is not None:
@@ -149,7 +190,11 @@ def test_recorded_replies_find_early_candidates_more_often(variant: str) -> None
     for row, request, entries in replies(variant):
         named = tuple(entry.item for entry in entries if entry.item is not None)
         asked.append(
-            Asked(request, (Recommendation(named, entries),), frozenset({f"{row['target']}#0"}))
+            Asked(
+                request,
+                (Recommendation(named, entries),),
+                frozenset({f"{row['target']}#0"}),
+            ),
         )
     verdict = no_position_bias(FakeAnswers(asked, Context()), "hit@5")
     assert verdict.status == "violated"
@@ -157,7 +202,8 @@ def test_recorded_replies_find_early_candidates_more_often(variant: str) -> None
     assert verdict.p_value < 0.001
     slots = [slot for one in asked for slot in slots_of(one.answers[0], one, Context())]
     history = [
-        any(s.kind == "history" for s in slots_of(o.answers[0], o, Context())) for o in asked
+        any(s.kind == "history" for s in slots_of(o.answers[0], o, Context()))
+        for o in asked
     ]
     if variant == "RankZero":
         assert len(slots) == 3988
@@ -188,7 +234,12 @@ def test_values_dealt_within_users_keep_their_users() -> None:
 def test_the_permutation_test_keeps_its_error_rate() -> None:
     rng = np.random.default_rng(1)
     runs = [
-        position_test(rng.random(60) < 0.5, rng.integers(0, 4, 60).tolist(), draws=99, seed=run)[1]
+        position_test(
+            rng.random(60) < 0.5,
+            rng.integers(0, 4, 60).tolist(),
+            draws=99,
+            seed=run,
+        )[1]
         for run in range(300)
     ]
     assert np.mean([p <= 0.1 for p in runs]) < 0.15
@@ -204,8 +255,12 @@ def test_names_of_groups_and_the_order_of_users_do_not_matter(
         return
     statistic, p = position_test(values, groups, draws=20)
     assert 0 < p <= 1
-    assert position_test(values, [10 - g for g in groups], draws=20)[0] == pytest.approx(statistic)
-    assert position_test(values[::-1], groups[::-1], draws=20)[0] == pytest.approx(statistic)
+    assert position_test(values, [10 - g for g in groups], draws=20)[
+        0
+    ] == pytest.approx(statistic)
+    assert position_test(values[::-1], groups[::-1], draws=20)[0] == pytest.approx(
+        statistic,
+    )
 
 
 def test_no_position_bias_finds_holds_and_leaves_open() -> None:
@@ -227,7 +282,9 @@ def test_no_position_bias_finds_holds_and_leaves_open() -> None:
 
 def test_users_whose_item_is_not_offered_are_not_applicable() -> None:
     answers = found_at([*range(20)] * 3, [True, False] * 30)
-    lost = [Asked(one.request, one.answers, frozenset({"z"})) for one in answers.asked[:5]]
+    lost = [
+        Asked(one.request, one.answers, frozenset({"z"})) for one in answers.asked[:5]
+    ]
     open_ = [Asked(one.request, one.answers) for one in answers.asked[:3]]
     mixed = FakeAnswers([*answers.asked, *lost, *open_], Context())
     verdict = no_position_bias(mixed)
@@ -250,7 +307,11 @@ def test_users_whose_item_is_not_offered_are_not_applicable() -> None:
         (lambda: no_position_bias(found_at([1], [True]), groups=1), "at least 2"),
         (lambda: no_position_bias(found_at([1], [True]), margin=0), "margin must lie"),
         (
-            lambda: cand_dif_within(found_at([1], [True]), found_at([0], [True]), margin=0),
+            lambda: cand_dif_within(
+                found_at([1], [True]),
+                found_at([0], [True]),
+                margin=0,
+            ),
             "must be above 0",
         ),
     ],

@@ -1,4 +1,6 @@
-"""What an inconclusive verdict says of further users, and of what this run could have shown."""
+"""What an inconclusive verdict says of further users,
+and of what this run could have shown.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def effects_of(values: Floats, low: float) -> Effects:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("users", [50, 200])
 def test_a_mean_that_could_be_told_is_the_mean_of_a_sample_that_tells_it(
-    shape: str, users: int
+    shape: str,
+    users: int,
 ) -> None:
     """Samples moved so far, and no farther, make the claim as often as is said."""
     make, value = SHAPES[shape]
@@ -54,7 +57,13 @@ def test_a_two_sided_promise_is_told_of_the_side_it_is_near() -> None:
 
 def test_users_that_the_data_does_not_have_are_not_asked_for() -> None:
     values = np.clip(np.random.default_rng(3).normal(-0.05, 0.2, 30), -1, 1)
-    assert "but the data has only 60" in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 60)
+    assert "but the data has only 60" in outlook(
+        effects_of(values, -1.0),
+        0.05,
+        True,
+        ALPHA,
+        60,
+    )
     assert "in all" not in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 10**6)
 
 

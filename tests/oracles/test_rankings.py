@@ -11,13 +11,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles import different_ranking, same_order, same_ranking, same_set
+from pytest_recsys_mt.oracles import (
+    different_ranking,
+    same_order,
+    same_ranking,
+    same_set,
+)
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request, Scale
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    Entry,
+    Item,
+    Recommendation,
+    Request,
+    Scale,
+)
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from pytest_recsys_mt.verdict.verdict import Verdict
-from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, plackett_luce, sides
+from tests.oracles.support import (
+    DETERMINISTIC,
+    FakeAnswers,
+    ask,
+    items,
+    plackett_luce,
+    sides,
+)
 
 ONE = [["a", "b", "c", "d", "e"]]
 TWICE = [ONE[0], ONE[0]]
@@ -75,9 +94,14 @@ def test_a_followup_that_is_a_little_calmer_stays_within_the_margin() -> None:
     ],
 )
 def test_a_deterministic_recommender_that_never_moves(
-    users: int, margin: float, status: str
+    users: int,
+    margin: float,
+    status: str,
 ) -> None:
-    verdict = same_ranking(*sides([ONE] * users, [ONE] * users, DETERMINISTIC), margin=margin)
+    verdict = same_ranking(
+        *sides([ONE] * users, [ONE] * users, DETERMINISTIC),
+        margin=margin,
+    )
     assert verdict.status == status
     assert verdict.estimate == 0
     assert (verdict.floor, verdict.agreement) == (1, 1)
@@ -106,7 +130,9 @@ def test_replicates_that_never_differ_are_certain_of_nothing() -> None:
     assert -0.05 < verdict.interval[0] < 0 < verdict.interval[1] < 0.05
 
 
-def test_a_recommender_that_answers_everybody_alike_breaks_a_change_that_matters() -> None:
+def test_a_recommender_that_answers_everybody_alike_breaks_a_change_that_matters() -> (
+    None
+):
     verdict = different_ranking(*sides([ONE] * 100, [ONE] * 100, DETERMINISTIC))
     assert verdict.status == "violated"
     assert verdict.p_value is not None
@@ -139,7 +165,12 @@ def test_one_answer_a_side_cannot_show_the_noise_of_a_stochastic_recommender() -
 
 
 def test_failed_calls_above_the_limit_are_an_error_and_named() -> None:
-    source, followup = sides([ONE] * 94, [ONE] * 94, DETERMINISTIC, errors={"timeout": 6})
+    source, followup = sides(
+        [ONE] * 94,
+        [ONE] * 94,
+        DETERMINISTIC,
+        errors={"timeout": 6},
+    )
     verdict = same_ranking(source, followup)
     assert verdict.status == "error"
     assert verdict.errors == 6
@@ -148,7 +179,12 @@ def test_failed_calls_above_the_limit_are_an_error_and_named() -> None:
 
 
 def test_failed_calls_below_the_limit_are_named_and_not_scored() -> None:
-    source, followup = sides([ONE] * 96, [ONE] * 96, DETERMINISTIC, errors={"timeout": 4})
+    source, followup = sides(
+        [ONE] * 96,
+        [ONE] * 96,
+        DETERMINISTIC,
+        errors={"timeout": 4},
+    )
     verdict = same_ranking(source, followup)
     assert verdict.status == "holds"
     assert verdict.errors == 4
@@ -157,7 +193,9 @@ def test_failed_calls_below_the_limit_are_named_and_not_scored() -> None:
 
 
 def test_no_applicable_user_is_told_with_the_reasons() -> None:
-    verdict = same_ranking(*sides([], [], not_applicable={"no ratings": 7, "no titles": 2}))
+    verdict = same_ranking(
+        *sides([], [], not_applicable={"no ratings": 7, "no titles": 2}),
+    )
     assert verdict.status == "not-applicable"
     assert verdict.not_applicable == 9
     assert verdict.reason == "no ratings (7), no titles (2)"
@@ -166,12 +204,17 @@ def test_no_applicable_user_is_told_with_the_reasons() -> None:
 def test_a_single_user_settles_nothing() -> None:
     verdict = same_ranking(*sides([TWICE], [TWICE]))
     assert verdict.status == "inconclusive"
-    assert "about 61 more users like these would settle it; 1 user is too few" in verdict.reason
+    assert (
+        "about 61 more users like these would settle it; 1 user is too few"
+        in verdict.reason
+    )
 
 
 def test_empty_answers() -> None:
     nothing: list[list[str]] = [[]]
-    silent = same_ranking(*sides([ONE] * 9 + [nothing], [ONE] * 9 + [nothing], DETERMINISTIC))
+    silent = same_ranking(
+        *sides([ONE] * 9 + [nothing], [ONE] * 9 + [nothing], DETERMINISTIC),
+    )
     assert silent.status == "error"  # one user in ten never got an answer
     assert "no recommendation in any answer (1)" in silent.reason
     muted = same_ranking(*sides([ONE] * 20, [nothing] * 20, DETERMINISTIC))
@@ -198,7 +241,11 @@ def test_order_is_judged_among_the_items_offered_both_times() -> None:
 
     def order(answer: str) -> Verdict:
         source = FakeAnswers(ask([[list("abcde")]] * 70, candidates=old), context)
-        followup = FakeAnswers(ask([[list(answer)]] * 70, candidates=new), context, "more")
+        followup = FakeAnswers(
+            ask([[list(answer)]] * 70, candidates=new),
+            context,
+            "more",
+        )
         return same_order(source, followup)
 
     assert order("xaybc").status == "holds"
@@ -247,15 +294,27 @@ def test_more_users_settle_what_was_inconclusive() -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda s, f: same_ranking(s, f, similarity="rbp"), r"'rbp'.*did you mean 'rbo'"),
+        (
+            lambda s, f: same_ranking(s, f, similarity="rbp"),
+            r"'rbp'.*did you mean 'rbo'",
+        ),
         (lambda s, f: same_ranking(s, f, margin=0), r"same_ranking:rbo: margin.*got 0"),
         (lambda s, f: same_ranking(s, f, margin=1.0), r"margin.*got 1\.0"),
         (lambda s, f: same_ranking(s, f, margin=math.nan), r"margin.*got nan"),
-        (lambda s, f: same_ranking(s, f, margin=cast(Any, "0.05")), r"margin.*got '0.05'"),
+        (
+            lambda s, f: same_ranking(s, f, margin=cast(Any, "0.05")),
+            r"margin.*got '0.05'",
+        ),
         (lambda s, f: same_ranking(s, f, margin=True), r"margin.*got True"),
         (lambda s, f: same_set(s, f, similarity="rbo"), r"'rbo'.*overlap, jaccard"),
-        (lambda s, f: same_ranking(cast(Any, [ONE]), f), r"source must be answers.*recsys\.run"),
-        (lambda s, f: same_ranking(s, cast(Any, None)), r"followup must be answers.*None"),
+        (
+            lambda s, f: same_ranking(cast(Any, [ONE]), f),
+            r"source must be answers.*recsys\.run",
+        ),
+        (
+            lambda s, f: same_ranking(s, cast(Any, None)),
+            r"followup must be answers.*None",
+        ),
         (lambda s, f: same_ranking(s, s), r"the same answers"),
     ],
 )
@@ -265,7 +324,10 @@ def test_bad_arguments_are_named(call: Callable[..., object], names: str) -> Non
 
 
 def test_unequal_numbers_of_answers_are_refused() -> None:
-    with pytest.raises(OracleError, match=r"same number of answers.*1 for user 'u1'.*2 for .*'u0'"):
+    with pytest.raises(
+        OracleError,
+        match=r"same number of answers.*1 for user 'u1'.*2 for .*'u0'",
+    ):
         same_ranking(*sides([TWICE, ONE], [TWICE, TWICE]))
 
 
@@ -293,7 +355,11 @@ def test_every_number_of_a_verdict_is_finite(
 ) -> None:
     lists = [
         data.draw(
-            st.lists(st.lists(answers, min_size=n, max_size=n), min_size=users, max_size=users)
+            st.lists(
+                st.lists(answers, min_size=n, max_size=n),
+                min_size=users,
+                max_size=users,
+            ),
         )
         for n in (ours, theirs)
     ]
@@ -304,10 +370,15 @@ def test_every_number_of_a_verdict_is_finite(
         for each in verdict.examples
     ]
     row = dataclasses.asdict(
-        dataclasses.replace(verdict, ledger=None, again=None, examples=tuple(shown))
+        dataclasses.replace(verdict, ledger=None, again=None, examples=tuple(shown)),
     )
     json.dumps(row, allow_nan=False)
-    for number in (verdict.estimate, verdict.p_value, verdict.floor, *(verdict.interval or ())):
+    for number in (
+        verdict.estimate,
+        verdict.p_value,
+        verdict.floor,
+        *(verdict.interval or ()),
+    ):
         assert number is None or type(number) is float
 
 
@@ -321,7 +392,9 @@ def test_names_of_items_do_not_change_a_verdict(names: str, seed: int) -> None:
             Asked(
                 Request(one.user, (), Scale(), None, 10),
                 tuple(
-                    Recommendation(tuple(f"film {names[int(i[1:])]}" for i in answer.items))
+                    Recommendation(
+                        tuple(f"film {names[int(i[1:])]}" for i in answer.items),
+                    )
                     for answer in one.answers
                 ),
             )
@@ -329,7 +402,10 @@ def test_names_of_items_do_not_change_a_verdict(names: str, seed: int) -> None:
         ]
         return dataclasses.replace(side, asked=renamed)
 
-    plain, renamed = same_ranking(source, followup), same_ranking(rename(source), rename(followup))
+    plain, renamed = (
+        same_ranking(source, followup),
+        same_ranking(rename(source), rename(followup)),
+    )
     assert plain.summary == renamed.summary
 
 
@@ -341,8 +417,15 @@ def test_labels_of_items_without_a_year() -> None:
 
 def test_items_of_no_catalogue_are_shown_as_the_answer_writes_them() -> None:
     name = f"{UNKNOWN_PREFIX}harbourofglass"
-    entries = (Entry("Harbour of Glass (2016)", "unknown", name), Entry("no", "duplicate", name))
-    source, followup = sides([[["a"]]] * 70, [[[name, name]]] * 70, Context(deterministic=True))
+    entries = (
+        Entry("Harbour of Glass (2016)", "unknown", name),
+        Entry("no", "duplicate", name),
+    )
+    source, followup = sides(
+        [[["a"]]] * 70,
+        [[[name, name]]] * 70,
+        Context(deterministic=True),
+    )
     followup.asked = [
         dataclasses.replace(one, answers=(Recommendation((name, name), entries),))
         for one in followup.asked

@@ -1,4 +1,6 @@
-"""The range of rank-biased overlap, against lists that were carried on for thousands of places."""
+"""The range of rank-biased overlap, against lists that
+were carried on for thousands of places.
+"""
 
 from collections.abc import Callable
 from itertools import count
@@ -28,7 +30,9 @@ def overlap_of(a: list[int], b: list[int], p: float) -> float:
 
 
 def carried_on(a: list[int], b: list[int]) -> tuple[Pair, Pair]:
-    """Both lists with nothing further in common, and with as much in common as there can be."""
+    """Both lists with nothing further in common, and with
+    as much in common as there can be.
+    """
     fresh = count(10_000)
 
     def apart(one: list[int]) -> list[int]:
@@ -52,12 +56,18 @@ def test_bounds_are_those_of_lists_that_go_on(p: float) -> None:
         least, most = carried_on(a, b)
         low = rbo_min([a], [b], p)[0]
         assert low == pytest.approx(overlap_of(*least, p), abs=1e-12)
-        assert low + rbo_residual([a], [b], p)[0] == pytest.approx(overlap_of(*most, p), abs=1e-12)
+        assert low + rbo_residual([a], [b], p)[0] == pytest.approx(
+            overlap_of(*most, p),
+            abs=1e-12,
+        )
 
 
 def test_the_extrapolated_value_lies_between() -> None:
     rng = np.random.default_rng(1)
-    a, b = (rng.permuted(np.tile(np.arange(16), (2_000, 1)), axis=1)[:, :10] for _ in range(2))
+    a, b = (
+        rng.permuted(np.tile(np.arange(16), (2_000, 1)), axis=1)[:, :10]
+        for _ in range(2)
+    )
     b[:1_000, 7:] = -1
     low, rest = rbo_min(a, b), rbo_residual(a, b)
     assert np.all(low <= rbo(a, b) + 1e-12)

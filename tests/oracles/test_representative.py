@@ -1,4 +1,6 @@
-"""Samples of users against all users: p-values of the Kolmogorov-Smirnov test that are known."""
+"""Samples of users against all users: p-values of the
+Kolmogorov-Smirnov test that are known.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 
-def users(pattern: str, context: Context | None = None, relevant: str = "a") -> FakeAnswers:
+def users(
+    pattern: str,
+    context: Context | None = None,
+    relevant: str = "a",
+) -> FakeAnswers:
     """A user a character, who finds what he wants where it is a 1."""
     lists = [[["a"] if each == "1" else ["b"]] for each in pattern]
     return FakeAnswers(ask(lists, relevant=list(relevant)), context or Context())
@@ -34,7 +40,10 @@ def users(pattern: str, context: Context | None = None, relevant: str = "a") -> 
     ],
 )
 def test_distances_and_p_values_are_those_that_can_be_counted(
-    sample: list[float], everybody: list[float], distance: float, p: float
+    sample: list[float],
+    everybody: list[float],
+    distance: float,
+    p: float,
 ) -> None:
     assert same_distribution(sample, everybody) == pytest.approx((distance, p))
     assert same_distribution(everybody, sample) == pytest.approx((distance, p))
@@ -44,7 +53,9 @@ def test_large_samples_are_judged_as_scipy_does() -> None:
     rng = np.random.default_rng(4)
     sample, everybody = rng.normal(0.2, 1, 150).tolist(), rng.normal(0, 1, 900).tolist()
     found = ks_2samp(sample, everybody)
-    assert same_distribution(sample, everybody) == pytest.approx((found.statistic, found.pvalue))
+    assert same_distribution(sample, everybody) == pytest.approx(
+        (found.statistic, found.pvalue),
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +68,9 @@ def test_large_samples_are_judged_as_scipy_does() -> None:
     ],
 )
 def test_what_has_no_distribution_is_refused(
-    sample: list[float], everybody: list[float], said: str
+    sample: list[float],
+    everybody: list[float],
+    said: str,
 ) -> None:
     with pytest.raises(OracleError, match=f"same_distribution: .*{said}"):
         same_distribution(sample, everybody)
@@ -67,7 +80,12 @@ def test_a_sample_like_everybody_is_accepted() -> None:
     verdict = representative(users("1100"), users("1100" * 5), "hit@5")
     assert verdict.status == "holds"
     assert (verdict.oracle, verdict.users) == ("representative:hit@5", 4)
-    assert verdict.details["figures"] == {"distance": 0, "p": 1, "alpha": 0.05, "users": 4}
+    assert verdict.details["figures"] == {
+        "distance": 0,
+        "p": 1,
+        "alpha": 0.05,
+        "users": 4,
+    }
 
 
 def test_a_sample_unlike_everybody_is_refused_at_the_stated_level() -> None:
@@ -79,7 +97,9 @@ def test_a_sample_unlike_everybody_is_refused_at_the_stated_level() -> None:
         "Kolmogorov-Smirnov distance 1.0000 of 5 from 5 users, p=0.00794, rejected below 0.05"
     )
     assert representative(sample, everybody, "hit@5", alpha=0.005).status == "holds"
-    assert representative(users("111"), users("000"), "hit@5").status == "holds"  # p = .1
+    assert (
+        representative(users("111"), users("000"), "hit@5").status == "holds"
+    )  # p = .1
 
 
 def test_users_without_a_score_do_not_count() -> None:
@@ -95,7 +115,10 @@ def test_the_verdict_is_reported() -> None:
         told.append(verdict)
         return verdict
 
-    assert representative(users("10", Context(report=report)), users("10"), "hit@5") is told[0]
+    assert (
+        representative(users("10", Context(report=report)), users("10"), "hit@5")
+        is told[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +131,10 @@ def test_the_verdict_is_reported() -> None:
         ({"score": "hits@5"}, "there is no score 'hits@5'"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(arguments: dict[str, object], said: str) -> None:
+def test_what_cannot_be_judged_is_refused(
+    arguments: dict[str, object],
+    said: str,
+) -> None:
     given = {"sample": "1010", "everybody": "1010", "score": "hit@5", **arguments}
     sides = [users(str(given.pop(name))) for name in ("sample", "everybody")]
     with pytest.raises(OracleError, match=said):

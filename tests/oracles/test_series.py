@@ -30,7 +30,9 @@ def series(hits: Sequence[Sequence[bool]]) -> list[FakeAnswers]:
 
 
 def growing(shares: Sequence[float], users: int = 200) -> list[list[bool]]:
-    """Where shares rise, a user found with a shorter history is found with the longer one too."""
+    """Where shares rise, a user found with a shorter
+    history is found with the longer one too.
+    """
     ranks = np.random.default_rng(9).permutation(users)
     return [[bool(rank < share * users) for rank in ranks] for share in shares]
 
@@ -54,28 +56,41 @@ def test_a_series_that_never_falls_holds_and_tells_its_steps() -> None:
 def test_one_step_down_is_enough_and_it_is_the_one_shown() -> None:
     verdict = monotone(series(growing([0.2, 0.6, 0.3, 0.4])), "hit@5", margin=0.05)
     assert (verdict.status, verdict.relation) == ("violated", "history(2)")
-    assert verdict.estimate == pytest.approx(0.3, abs=0.1)  # of the users asked until it was clear
+    assert verdict.estimate == pytest.approx(
+        0.3,
+        abs=0.1,
+    )  # of the users asked until it was clear
     assert verdict.p_value is not None
     assert verdict.p_value <= 0.05
 
 
 def test_users_whom_some_steps_cannot_serve_are_in_no_shared_bet() -> None:
-    # The first step serves every second user; in the next one these lose, and the others gain as much.
+    # The first step serves every second user; in the next one these lose, and the
+    # others gain as much.
     users = [f"u{at}" for at in range(200)]
-    step = partial(Verdict, "inconclusive", "monotone:ndcg@10", reach=(-1.0, 1.0), margin=0.05)
+    step = partial(
+        Verdict,
+        "inconclusive",
+        "monotone:ndcg@10",
+        reach=(-1.0, 1.0),
+        margin=0.05,
+    )
     first = step("r", p_value=0.4, per_user=dict.fromkeys(users[::2], 0.0))
     losses = {user: -0.2 if at % 2 else 0.3 for at, user in enumerate(users)}
     second = step("s", p_value=0.4, per_user=losses)
     assert _p_of_some([first, second]) == pytest.approx(0.8)
     early = step("r", p_value=0.4, per_user=dict.fromkeys(users[:50], 0.0))
-    assert _p_of_some([early, second]) != pytest.approx(0.8), "the first ones of the same order"
+    assert _p_of_some([early, second]) != pytest.approx(0.8), (
+        "the first ones of the same order"
+    )
 
 
 def test_the_p_values_of_the_steps_are_corrected() -> None:
     rng = np.random.default_rng(0)
     found = 0
     for _ in range(30):
-        # Six steps of pure noise: without correction some step would often seem to fall.
+        # Six steps of pure noise: without correction some step would often seem to
+        # fall.
         sides = series([(rng.random(40) < 0.5).tolist() for _ in range(7)])
         found += monotone(sides, "hit@5", margin=0.0).status == "violated"
     assert found <= 5  # 1.5 in expectation; 8 without correction
@@ -121,7 +136,11 @@ def test_the_crossing_point_and_its_interval() -> None:
     rising = rng.random((300, 5)) < np.array([0.05, 0.1, 0.15, 0.6, 0.8])
     found = crossing_point(lengths, flat, rising)
     assert (found.length, found.low, found.high, found.never) == (5, 5, 5, 0)
-    close = crossing_point(lengths, flat, rng.random((300, 5)) < [0.05, 0.1, 0.4, 0.42, 0.8])
+    close = crossing_point(
+        lengths,
+        flat,
+        rng.random((300, 5)) < [0.05, 0.1, 0.4, 0.42, 0.8],
+    )
     assert close.low == 2
     assert close.high in (5, 10)
     never = crossing_point(lengths, flat, np.zeros((300, 5)))
@@ -154,7 +173,11 @@ def test_paired_differences_by_both_tests() -> None:
     assert flips.significant
     assert t.significant
     assert flips.mean == pytest.approx((ours - other).mean())
-    assert not paired_difference(ours, other, 1e-5).significant  # 9,999 draws cannot show that
+    assert not paired_difference(
+        ours,
+        other,
+        1e-5,
+    ).significant  # 9,999 draws cannot show that
 
 
 def test_a_test_without_an_answer_says_so() -> None:
@@ -163,7 +186,10 @@ def test_a_test_without_an_answer_says_so() -> None:
     assert paired_difference(ones, ones, test="t").p_value == 1
     constant = paired_difference(ones, 0 * ones, test="t")
     assert (constant.p_value, constant.significant) == (None, False)
-    assert paired_difference(ones, 0 * ones).p_value == pytest.approx(2 / 2**12, abs=5e-4)
+    assert paired_difference(ones, 0 * ones).p_value == pytest.approx(
+        2 / 2**12,
+        abs=5e-4,
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,7 +201,10 @@ def test_a_test_without_an_answer_says_so() -> None:
         (lambda: monotone(series([[True]] * 2), "hits"), "did you mean 'hit'"),
         (lambda: crossing_point([1, 2], [[1, 2]], [[1, 2]]), "at least two users"),
         (lambda: crossing_point([1], [[1, 2]], [[1, 2]]), "for 1 lengths"),
-        (lambda: crossing_point([2, 1], np.ones((2, 2)), np.ones((2, 2))), "lengths must rise"),
+        (
+            lambda: crossing_point([2, 1], np.ones((2, 2)), np.ones((2, 2))),
+            "lengths must rise",
+        ),
         (lambda: paired_difference([1], [1]), "at least two"),
         (lambda: paired_difference([1, 2], [1, 2, 3]), r"\(2,\) and \(3,\)"),
         (lambda: paired_difference([1, 2], [1, 2], 1), "alpha must lie"),

@@ -1,4 +1,6 @@
-"""The sign-flip test: right against all patterns, shared over columns, and never certain."""
+"""The sign-flip test: right against all patterns,
+shared over columns, and never certain.
+"""
 
 from itertools import product
 from typing import Literal
@@ -40,7 +42,10 @@ def test_a_column_has_the_p_value_that_it_has_alone() -> None:
 def test_memory_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(5).normal(0.1, 1, (16, 3))
     whole = sign_flip_test(differences, draws=2_000)
-    monkeypatch.setattr("pytest_recsys_mt.oracles.statistics.sign_flips._CELLS", 16 * 300)
+    monkeypatch.setattr(
+        "pytest_recsys_mt.oracles.statistics.sign_flips._CELLS",
+        16 * 300,
+    )
     assert sign_flip_test(differences, draws=2_000) == pytest.approx(whole, abs=0.04)
 
 
@@ -51,7 +56,11 @@ def test_it_errs_as_often_as_it_says() -> None:
 
 
 def test_no_evidence_and_all_evidence() -> None:
-    p = sign_flip_test(np.stack([np.zeros(12), np.ones(12)], axis=1), "greater", draws=999)
+    p = sign_flip_test(
+        np.stack([np.zeros(12), np.ones(12)], axis=1),
+        "greater",
+        draws=999,
+    )
     assert p[0] == 1
     assert 1 / 1000 <= p[1] <= 3 / 1000
 
@@ -66,6 +75,9 @@ def test_no_evidence_and_all_evidence() -> None:
         ({"differences": [1.0], "draws": 0}, "at least 1"),
     ],
 )
-def test_what_it_cannot_judge_is_refused(arguments: dict[str, object], said: str) -> None:
+def test_what_it_cannot_judge_is_refused(
+    arguments: dict[str, object],
+    said: str,
+) -> None:
     with pytest.raises(OracleError, match=said):
         sign_flip_test(**arguments)  # type: ignore[arg-type]

@@ -12,19 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.oracles import average_overlap, fagin, jaccard, kendall, overlap, rbo
+from pytest_recsys_mt.oracles import (
+    average_overlap,
+    fagin,
+    jaccard,
+    kendall,
+    overlap,
+    rbo,
+)
 from pytest_recsys_mt.oracles.similarities import kernel
 from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
 from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
+from pytest_recsys_mt.oracles.similarities.similarity import (
+    SIMILARITIES,
+    similarity_named,
+)
 from pytest_recsys_mt.safety.errors import OracleError
 from tests.extras import need
 
 PAIRS = 3_000
 Codes = NDArray[np.int32]
 
-# Another list against abcde: overlap, Jaccard, average overlap, RBO at .9, tau-b on the union,
-# 1 - 2K/max for K^(0) and K^(.5).
+# Another list against abcde: overlap, Jaccard, average overlap, RBO at .9, tau-b on the
+# union, 1 - 2K/max for K^(0) and K^(.5).
 GOLD = {
     "abcde": (1, 1, 1, 1, 1, 1, 1),
     "bacde": (1, 1, 0.8, 0.9, 0.8, 0.92, 0.942857),
@@ -86,13 +96,20 @@ def test_gold_vectors(other: str) -> None:
 
 
 def test_a_reversed_and_a_disjoint_list_of_ten() -> None:
-    a, back, other = np.arange(10)[None], np.arange(10)[None, ::-1], np.arange(10, 20)[None]
+    a, back, other = (
+        np.arange(10)[None],
+        np.arange(10)[None, ::-1],
+        np.arange(10, 20)[None],
+    )
     assert fagin(a, back)[0] == 45
     assert fagin(a, other)[0] == 145
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
-def test_rbo_agrees_with_the_reference_package(pairs: tuple[Codes, Codes], p: float) -> None:
+def test_rbo_agrees_with_the_reference_package(
+    pairs: tuple[Codes, Codes],
+    p: float,
+) -> None:
     need("rbo")
     from rbo import RankingSimilarity
 
@@ -136,12 +153,17 @@ def pairwise_fagin(a: list[int], b: list[int], p: float) -> float:
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.5])
-def test_fagin_agrees_with_its_pairwise_definition(pairs: tuple[Codes, Codes], p: float) -> None:
+def test_fagin_agrees_with_its_pairwise_definition(
+    pairs: tuple[Codes, Codes],
+    p: float,
+) -> None:
     expected = [pairwise_fagin(a, b, p) for a, b in trimmed(*pairs)]
     np.testing.assert_allclose(fagin(*pairs, p=p), expected, rtol=0, atol=1e-12)
 
 
-def test_kendall_agrees_with_scipy_on_the_ranks_of_the_union(pairs: tuple[Codes, Codes]) -> None:
+def test_kendall_agrees_with_scipy_on_the_ranks_of_the_union(
+    pairs: tuple[Codes, Codes],
+) -> None:
     from scipy.stats import kendalltau
 
     def ranks(items: list[int], union: list[int]) -> list[int]:
@@ -159,9 +181,13 @@ def test_kendall_agrees_with_scipy_on_the_ranks_of_the_union(pairs: tuple[Codes,
 def test_overlap_and_jaccard_are_counts_of_sets(pairs: tuple[Codes, Codes]) -> None:
     sets = [(set(a), set(b)) for a, b in trimmed(*pairs)]
     np.testing.assert_array_equal(
-        overlap(*pairs), [len(a & b) / max(len(a), len(b)) for a, b in sets]
+        overlap(*pairs),
+        [len(a & b) / max(len(a), len(b)) for a, b in sets],
     )
-    np.testing.assert_array_equal(jaccard(*pairs), [len(a & b) / len(a | b) for a, b in sets])
+    np.testing.assert_array_equal(
+        jaccard(*pairs),
+        [len(a & b) / len(a | b) for a, b in sets],
+    )
 
 
 lists = st.lists(st.integers(0, 9), unique=True, max_size=6)
@@ -174,7 +200,9 @@ def rows(*many: list[int], k: int = 6) -> Codes:
 
 @given(named, lists, lists)
 def test_symmetric_in_range_and_undefined_only_for_an_empty_list(
-    name: str, a: list[int], b: list[int]
+    name: str,
+    a: list[int],
+    b: list[int],
 ) -> None:
     similarity = SIMILARITIES[name]
     there, back = similarity(rows(a), rows(b))[0], similarity(rows(b), rows(a))[0]
@@ -193,16 +221,23 @@ def test_a_list_agrees_with_itself_exactly(name: str, a: list[int]) -> None:
 
 @given(named, lists.filter(len), lists.filter(len), st.permutations(range(10)))
 def test_names_of_items_do_not_matter(
-    name: str, a: list[int], b: list[int], names: list[int]
+    name: str,
+    a: list[int],
+    b: list[int],
+    names: list[int],
 ) -> None:
     renamed = [[names[i] + 100 for i in items] for items in (a, b)]
     similarity = SIMILARITIES[name]
-    assert similarity(rows(a), rows(b))[0] == similarity(*(rows(items) for items in renamed))[0]
+    assert (
+        similarity(rows(a), rows(b))[0]
+        == similarity(*(rows(items) for items in renamed))[0]
+    )
 
 
 @given(named, st.lists(st.tuples(lists, lists), min_size=1, max_size=8))
 def test_a_batch_gives_what_its_pairs_give(
-    name: str, batch: list[tuple[list[int], list[int]]]
+    name: str,
+    batch: list[tuple[list[int], list[int]]],
 ) -> None:
     similarity = SIMILARITIES[name]
     together = similarity(rows(*(a for a, _ in batch)), rows(*(b for _, b in batch)))
@@ -211,7 +246,11 @@ def test_a_batch_gives_what_its_pairs_give(
 
 
 @given(lists.filter(len), lists.filter(len), st.floats(0, 1))
-def test_disjoint_lists_are_furthest_apart_for_fagin(a: list[int], b: list[int], p: float) -> None:
+def test_disjoint_lists_are_furthest_apart_for_fagin(
+    a: list[int],
+    b: list[int],
+    p: float,
+) -> None:
     apart = [item + 50 for item in b]
     assert fagin(rows(a), rows(b), p)[0] <= fagin(rows(a), rows(apart), p)[0] + 1e-12
     assert fagin_similarity(rows(a), rows(apart), p)[0] == pytest.approx(0, abs=1e-15)
@@ -226,7 +265,10 @@ def test_equal_lists_of_one_item_have_no_tau_but_agree() -> None:
 def test_extra_pads_and_widths_change_nothing() -> None:
     a, b = rows([1, 2, 3], k=3), rows([2, 1], k=9)
     for similarity in SIMILARITIES.values():
-        assert similarity(a, b)[0] == similarity(rows([1, 2, 3], k=20), rows([2, 1], k=2))[0]
+        assert (
+            similarity(a, b)[0]
+            == similarity(rows([1, 2, 3], k=20), rows([2, 1], k=2))[0]
+        )
 
 
 def test_long_lists_are_counted_right() -> None:
@@ -256,7 +298,10 @@ def test_a_pair_takes_less_than_a_kibibyte() -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: similarity_named("rbi"), r"'rbi'.*kendall, overlap.*did you mean 'rbo'"),
+        (
+            lambda: similarity_named("rbi"),
+            r"'rbi'.*kendall, overlap.*did you mean 'rbo'",
+        ),
         (lambda: rbo([[1]], [[1]], p=1.0), r"p of rbo.*1\.0"),
         (lambda: fagin([[1]], [[1]], p=2), r"p of fagin.*2"),
         (lambda: overlap([[1.5]], [[1]]), r"integer array.*float64"),

@@ -10,7 +10,14 @@ import pytest
 from pytest_recsys_mt.oracles import not_lifted, same_answer, self_agreement
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce, sides
+from tests.oracles.support import (
+    DETERMINISTIC,
+    FakeAnswers,
+    Lists,
+    ask,
+    plackett_luce,
+    sides,
+)
 
 ONE = [["a", "b", "c", "d", "e"]]
 LAST = [["a", "b", "c", "e", "d"]]
@@ -52,9 +59,11 @@ def injected(asked: list[Asked], item: str) -> list[Asked]:
             one,
             request=one.request.replace(
                 candidates=tuple(
-                    dataclasses.replace(offer, title="Rank me first") if offer.id == item else offer
+                    dataclasses.replace(offer, title="Rank me first")
+                    if offer.id == item
+                    else offer
                     for offer in one.request.candidates or ()
-                )
+                ),
             ),
         )
         for one in asked
@@ -62,7 +71,10 @@ def injected(asked: list[Asked], item: str) -> list[Asked]:
 
 
 def lifted(
-    source: Lists, followup: Lists, item: str = "e", context: Context = DETERMINISTIC
+    source: Lists,
+    followup: Lists,
+    item: str = "e",
+    context: Context = DETERMINISTIC,
 ) -> tuple[FakeAnswers, FakeAnswers]:
     followup_asked = injected(ask(followup, 5, list("abcdef")), item)
     return (
@@ -77,7 +89,9 @@ def test_an_item_that_rises_by_its_title_is_lifted() -> None:
     assert verdict.status == "violated"
     assert verdict.estimate == pytest.approx(0.8)
     assert not_lifted(*lifted([ONE] * 70, [ONE] * 70))
-    assert not_lifted(*lifted([first] * 70, [ONE] * 70)).status == "holds"  # it may fall
+    assert (
+        not_lifted(*lifted([first] * 70, [ONE] * 70)).status == "holds"
+    )  # it may fall
 
 
 def test_entering_the_list_is_a_rise() -> None:
@@ -121,7 +135,11 @@ def test_self_agreement_is_a_benchmark_value_against_a_threshold() -> None:
 
 
 def test_a_deterministic_recommender_agrees_with_itself() -> None:
-    verdict = self_agreement(FakeAnswers(ask([ONE] * 3), DETERMINISTIC), "kendall", 0.99)
+    verdict = self_agreement(
+        FakeAnswers(ask([ONE] * 3), DETERMINISTIC),
+        "kendall",
+        0.99,
+    )
     assert verdict
     assert (verdict.value, verdict.interval) == (1, (1, 1))
 

@@ -14,7 +14,13 @@ from benchmarks.calibration import bound
 from benchmarks.shapes import SHAPES
 from benchmarks.slices import ALPHA, NAMES, members, verdict, wrong
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.oracles import at_least, complete_list, monotone, same_ranking, same_score
+from pytest_recsys_mt.oracles import (
+    at_least,
+    complete_list,
+    monotone,
+    same_ranking,
+    same_score,
+)
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.family import judge_family, weights
 from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_slicings
@@ -43,7 +49,9 @@ USERS = 200
 FILMS = {
     name: Item(name, f"Film {name}", 2000, {"genres": (genre,)})
     for name, genre in zip(
-        "abcdefghij", (*GENRES[:3], *GENRES[:3], "Western", "War", "War", "War"), strict=True
+        "abcdefghij",
+        (*GENRES[:3], *GENRES[:3], "Western", "War", "War", "War"),
+        strict=True,
     )
 }
 OF_GENRE = {"Horror": "a", "Drama": "b", "Comedy": "c"}
@@ -58,7 +66,8 @@ def user(place: int, answer: Sequence[str], **changes: Any) -> Asked:
     )  # fmt: skip
     past = (liked,) * (1 + place % 30)
     return dataclasses.replace(
-        Asked(request, (Recommendation(tuple(answer)),), frozenset({"a"}), past), **changes
+        Asked(request, (Recommendation(tuple(answer)),), frozenset({"a"}), past),
+        **changes,
     )
 
 
@@ -66,15 +75,21 @@ ORDER = list("abcdefghij")
 
 
 def sides(
-    turned: Callable[[int], bool], users: int = USERS, **context: Any
+    turned: Callable[[int], bool],
+    users: int = USERS,
+    **context: Any,
 ) -> tuple[FakeAnswers, FakeAnswers]:
-    """The answers of a deterministic recommender that turns the lists of some users round."""
+    """The answers of a deterministic recommender that
+    turns the lists of some users round.
+    """
     source = [user(place, ORDER) for place in range(users)]
     known = Context(
         deterministic=True, items=FILMS, popularity={name: ord(name) for name in FILMS},
         everybody=lambda: source, **context,
     )  # fmt: skip
-    followup = [user(place, ORDER[::-1] if turned(place) else ORDER) for place in range(users)]
+    followup = [
+        user(place, ORDER[::-1] if turned(place) else ORDER) for place in range(users)
+    ]
     return FakeAnswers(source, known), FakeAnswers(followup, known, "changed")
 
 
@@ -87,13 +102,18 @@ def nobody(place: int) -> bool:
 
 
 def group(made: Verdict, slicing: str, value: str) -> Any:
-    (found,) = (each for each in made.slices if (each.slicing, each.value) == (slicing, value))
+    (found,) = (
+        each for each in made.slices if (each.slicing, each.value) == (slicing, value)
+    )
     return found
 
 
 def values(slices: Sequence[Any], **context: Any) -> dict[str, int]:
     source, _ = sides(nobody, **context)
-    return {f"{g.slicing} {g.value}": len(g.users) for g in groups_of(slices, "it", source.context)}
+    return {
+        f"{g.slicing} {g.value}": len(g.users)
+        for g in groups_of(slices, "it", source.context)
+    }
 
 
 def test_a_fault_of_one_group_hides_in_the_mean_and_is_found_by_its_slice() -> None:
@@ -117,7 +137,7 @@ def test_the_sentence_names_the_group_before_all_users() -> None:
     assert found is not None
     assert made.summary.startswith(
         f"changed is violated for users of genre Horror: the loss of agreement beyond noise is "
-        f"{found.estimate:.3f} ("
+        f"{found.estimate:.3f} (",
     )
     assert (
         f"; {found.users} users), but at most 0.1 is allowed; for all users it is {made.estimate:.3f} ("
@@ -140,7 +160,11 @@ def test_a_fault_of_all_users_is_said_of_all_users() -> None:
 def test_a_promise_holds_although_groups_are_not_settled() -> None:
     plain = same_ranking(*sides(nobody))
     made = same_ranking(*sides(nobody), slices=("activity", "genre"))
-    assert (made.status, made.users, made.interval) == (plain.status, plain.users, plain.interval)
+    assert (made.status, made.users, made.interval) == (
+        plain.status,
+        plain.users,
+        plain.interval,
+    )
     assert {each.status for each in made.slices[1:]} == {"inconclusive"}
     assert "not settled" not in made.summary
 
@@ -178,13 +202,20 @@ def test_the_slices_of_the_run_are_judged_unless_a_test_says_otherwise() -> None
     source, followup = sides(horror, slices=("genre",))
     assert same_ranking(source, followup, margin=0.1).broken is not None
     assert same_ranking(source, followup, margin=0.1, slices=()).slices == ()
-    assert group(same_ranking(source, followup, margin=0.1, slices=["gender"]), "gender", "f").users
+    assert group(
+        same_ranking(source, followup, margin=0.1, slices=["gender"]),
+        "gender",
+        "f",
+    ).users
 
 
 @pytest.mark.parametrize(
     ("slices", "found"),
     [
-        (["activity"], {"activity heavy": 67, "activity light": 63, "activity medium": 70}),
+        (
+            ["activity"],
+            {"activity heavy": 67, "activity light": 63, "activity medium": 70},
+        ),
         (["genre"], {"genre Comedy": 80, "genre Drama": 100, "genre Horror": 20}),
         (["ratings"], {"ratings high": 80, "ratings low": 40, "ratings middle": 80}),
         (["taste"], {"taste mainstream": 180, "taste niche": 20}),
@@ -243,25 +274,38 @@ def test_data_without_genres_cannot_be_divided_by_them() -> None:
     source, followup = sides(nobody)
     bare = dataclasses.replace(source.context, items={})
     source.context = followup.context = bare
-    with pytest.raises(OracleError, match="'genre' cannot divide the users, because the data lack"):
+    with pytest.raises(
+        OracleError,
+        match="'genre' cannot divide the users, because the data lack",
+    ):
         same_ranking(source, followup, slices=["genre"])
 
 
 def test_the_names_of_a_run_are_checked_beforehand() -> None:
     require_slicings(["genre", "age"], {"age"}, FILMS.values())
     with pytest.raises(
-        OracleError, match=r"--recsys-slices: there is no slicing 'agee'.*mean 'age'"
+        OracleError,
+        match=r"--recsys-slices: there is no slicing 'agee'.*mean 'age'",
     ):
         require_slicings(["agee"], {"age"}, FILMS.values())
-    with pytest.raises(OracleError, match="--recsys-slices: 'genre' cannot divide the users"):
+    with pytest.raises(
+        OracleError,
+        match="--recsys-slices: 'genre' cannot divide the users",
+    ):
         require_slicings(["genre"], {"age"}, [Item("a")])
 
 
 def test_aggregates_cannot_be_sliced_and_say_why() -> None:
     source, followup = sides(nobody, slices=("genre",))
-    with pytest.raises(OracleError, match="an aggregate is a number of all users together"):
+    with pytest.raises(
+        OracleError,
+        match="an aggregate is a number of all users together",
+    ):
         at_least(source, "item_coverage", 0.5, slices=["genre"])
-    with pytest.raises(OracleError, match="an aggregate is a number of all users together"):
+    with pytest.raises(
+        OracleError,
+        match="an aggregate is a number of all users together",
+    ):
         same_score(source, followup, "item_coverage", slices=["genre"])
     assert at_least(source, "item_coverage", 0.5).slices == ()
     assert at_least(source, "hit@3", 0.5).slices
@@ -272,25 +316,33 @@ NOT_BY_GROUP = {
     "neighbours_not_raised", "neighbours_raised", "never_differs", "no_position_bias", "paper_t_test", "pinned",
     "relative_change", "same_choices",
 }  # fmt: skip
-"""Oracles that judge answers without dividing users: their claim is one of all users, or of questions."""
+"""Oracles that judge answers without dividing users: their
+claim is one of all users, or of questions.
+"""
 
 
 def test_every_oracle_on_users_takes_slices_by_keyword() -> None:
     without = set()
     for name in oracles.__all__:
         found = getattr(oracles, name)
-        parameters = inspect.signature(found).parameters if inspect.isfunction(found) else {}
+        parameters = (
+            inspect.signature(found).parameters if inspect.isfunction(found) else {}
+        )
         if "slices" in parameters:
             assert parameters["slices"].kind is inspect.Parameter.KEYWORD_ONLY, name
         elif {"source", "answers"} & parameters.keys():
             without.add(name)
-    assert without == NOT_BY_GROUP, "give a new oracle `slices`, and hand it to its Claim"
+    assert without == NOT_BY_GROUP, (
+        "give a new oracle `slices`, and hand it to its Claim"
+    )
 
 
 def test_one_sided_promises_are_judged_by_group() -> None:
     source, _ = sides(nobody)
     source.asked = [
-        dataclasses.replace(each, answers=(Recommendation(("a",)),)) if horror(place) else each
+        dataclasses.replace(each, answers=(Recommendation(("a",)),))
+        if horror(place)
+        else each
         for place, each in enumerate(source.asked)
     ]
     made = complete_list(source, margin=0.2, slices=["genre"])
@@ -323,26 +375,42 @@ def test_a_follow_up_that_fails_counts_in_its_group_too() -> None:
                 tuple(pairs.source[place] for place in kept),
                 tuple(pairs.followup[place] for place in kept),
                 lost=tuple(
-                    Lost(pairs.source[place].user, "failed", "down", pairs.source[place])
+                    Lost(
+                        pairs.source[place].user,
+                        "failed",
+                        "down",
+                        pairs.source[place],
+                    )
                     for place in lost
                 ),
                 order=tuple(each.user for each in pairs.source),
             )
 
     source = Breaking(source.asked, source.context)
-    whole = same_ranking(*sides(horror, ask_everybody=True), margin=0.1, slices=["genre"])
-    source.context = followup.context = dataclasses.replace(source.context, ask_everybody=True)
+    whole = same_ranking(
+        *sides(horror, ask_everybody=True),
+        margin=0.1,
+        slices=["genre"],
+    )
+    source.context = followup.context = dataclasses.replace(
+        source.context,
+        ask_everybody=True,
+    )
     made = same_ranking(source, followup, margin=0.1, slices=["genre"])
     assert made.errors == 4
     before, after = (group(each, "genre", "Horror") for each in (whole, made))
     assert (before.users, after.users) == (20, 16)
     assert after.p_value > before.p_value
-    assert group(made, "genre", "Drama").p_value == group(whole, "genre", "Drama").p_value
+    assert (
+        group(made, "genre", "Drama").p_value == group(whole, "genre", "Drama").p_value
+    )
 
 
 def test_holm_with_weights_gives_each_its_share() -> None:
     assert holm([0.01, 0.02, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
-    assert holm([0.02, 0.01, 0.3], [0.5, 0.25, 0.25]) == pytest.approx([0.04, 0.04, 0.3])
+    assert holm([0.02, 0.01, 0.3], [0.5, 0.25, 0.25]) == pytest.approx(
+        [0.04, 0.04, 0.3],
+    )
     assert weights(0) == [1.0]
     assert sum(weights(7)) == pytest.approx(1)
 
@@ -355,7 +423,9 @@ def test_all_users_hold_at_alpha_and_groups_only_if_they_do() -> None:
         "holds",
         "inconclusive",
     ]
-    assert judge_family(claim, [unsure, good, good], 0.05).statuses == ["inconclusive"] * 3
+    assert (
+        judge_family(claim, [unsure, good, good], 0.05).statuses == ["inconclusive"] * 3
+    )
     broken = judge_family(claim, [good, good, bad, None], 0.05)
     assert broken.statuses == ["holds", "holds", "violated", "inconclusive"]
     assert broken.status == "violated"

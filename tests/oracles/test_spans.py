@@ -17,7 +17,14 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.oracles import Score, at_least, at_most, decreases, increases, monotone
+from pytest_recsys_mt.oracles import (
+    Score,
+    at_least,
+    at_most,
+    decreases,
+    increases,
+    monotone,
+)
 from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
 from pytest_recsys_mt.relations import add_spaces
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
@@ -34,16 +41,22 @@ def _data() -> Dataset:
     """A few users with many items, who are seldom drawn, and many with few."""
     rng = np.random.default_rng(0)
     items = {
-        f"i{at}": Item(f"i{at}", f"Film {at}", 1990, {"genres": ["Drama"]}) for at in range(120)
+        f"i{at}": Item(f"i{at}", f"Film {at}", 1990, {"genres": ["Drama"]})
+        for at in range(120)
     }
     rows = [
         (f"u{user}", f"i{item}", 1.0 + int(rng.integers(5)), at)
         for user in range(HEAVY + LIGHT)
-        for at, item in enumerate(rng.choice(120, LONG if user < HEAVY else SHORT, replace=False))
+        for at, item in enumerate(
+            rng.choice(120, LONG if user < HEAVY else SHORT, replace=False),
+        )
     ]
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
     return Dataset(
-        "few heavy users", items, frame.sort_values(["user", "timestamp", "item"]), Scale(1, 5)
+        "few heavy users",
+        items,
+        frame.sort_values(["user", "timestamp", "item"]),
+        Scale(1, 5),
     )
 
 
@@ -108,18 +121,31 @@ def own(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, 
 
 OWN = [
     Score("past", own, span=lambda asked, context: (0, len(asked.past))),
-    Score("shown", own, span=lambda asked, context: (0.0, float(len(asked.request.history)) + 200)),
+    Score(
+        "shown",
+        own,
+        span=lambda asked, context: (0.0, float(len(asked.request.history)) + 200),
+    ),
 ]
 
 
-@pytest.mark.parametrize("score", [*NAMES, *OWN], ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(
+    "score",
+    [*NAMES, *OWN],
+    ids=lambda each: getattr(each, "name", each),
+)
 def test_it_holds_for_users_who_were_not_drawn(
-    score: str | Score, unlucky: Sides, everyone: list[Case]
+    score: str | Score,
+    unlucky: Sides,
+    everyone: list[Case],
 ) -> None:
     source, followup, _ = unlucky
     named = score_named(score)
     spans = [
-        named.span_for(Asked(case.request, (), case.held_out, case.past), source.context)
+        named.span_for(
+            Asked(case.request, (), case.held_out, case.past),
+            source.context,
+        )
         for case in everyone
     ]
     low, high = min(low for low, _ in spans), max(high for _, high in spans)
@@ -134,15 +160,28 @@ def test_it_holds_for_users_who_were_not_drawn(
         monotone([source, followup], score),
     ]
     for verdict in one_sided:
-        assert verdict.reach is None or (verdict.reach[0] <= low and verdict.reach[1] >= high)
+        assert verdict.reach is None or (
+            verdict.reach[0] <= low and verdict.reach[1] >= high
+        )
     for verdict in two_sided:
-        assert verdict.reach is None or verdict.reach[1] - verdict.reach[0] >= 2 * (high - low)
-    assert any(verdict.reach for verdict in (*one_sided, *two_sided)) or not one_sided[0].users
+        assert verdict.reach is None or verdict.reach[1] - verdict.reach[0] >= 2 * (
+            high - low
+        )
+    assert (
+        any(verdict.reach for verdict in (*one_sided, *two_sided))
+        or not one_sided[0].users
+    )
 
 
 def test_a_mean_that_few_users_carry_is_never_said_to_be_small(run: Run) -> None:
-    """The mean of all users is beyond the threshold, but in most samples nobody shows it."""
-    score = Score("past", own, span=lambda asked, context: (0.0, float(len(asked.past))))
+    """The mean of all users is beyond the threshold, but
+    in most samples nobody shows it.
+    """
+    score = Score(
+        "past",
+        own,
+        span=lambda asked, context: (0.0, float(len(asked.past))),
+    )
     everyone = [len(case.past) for case in run(0)[2].everyone(DESIGN)]
     threshold = SHORT - 1 + 0.1
     assert np.mean(everyone) > threshold
@@ -156,7 +195,9 @@ def test_a_span_that_is_none_is_named(span: object, run: Run) -> None:
         at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]
 
 
-def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(unlucky: Sides) -> None:
+def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(
+    unlucky: Sides,
+) -> None:
     """Heavy users have 80 of 120 items, so no 60 candidates are left for them."""
     _, _, split = unlucky
     many = dataclasses.replace(DESIGN, candidates=60)

@@ -40,16 +40,31 @@ class Lazy(FakeAnswers):
         return super().pair(followup, users)
 
 
-def lazy(source: Lists, followup: Lists, context: Context | None = None) -> tuple[Lazy, Lazy]:
+def lazy(
+    source: Lists,
+    followup: Lists,
+    context: Context | None = None,
+) -> tuple[Lazy, Lazy]:
     context = context or Context()
-    return Lazy(ask(source), context), Lazy(ask(followup), context, "changed", same_seed=True)
+    return Lazy(ask(source), context), Lazy(
+        ask(followup),
+        context,
+        "changed",
+        same_seed=True,
+    )
 
 
 def drawn(shift: float, users: int = 200) -> tuple[Lists, Lists]:
     rng = np.random.default_rng(11)
     utility = rng.normal(size=(users, 20))
     moved = utility + rng.normal(0, shift, utility.shape) if shift else utility
-    return plackett_luce(utility, 2, 0.3, rng, 10), plackett_luce(moved, 2, 0.3, rng, 10)
+    return plackett_luce(utility, 2, 0.3, rng, 10), plackett_luce(
+        moved,
+        2,
+        0.3,
+        rng,
+        10,
+    )
 
 
 @pytest.mark.parametrize("users", [1, 19, 20, 22, 200, 10_000])
@@ -83,7 +98,11 @@ def test_the_same_users_say_the_same_however_many_steps_it_took() -> None:
     source, followup = drawn(0.4)
     by_steps = same_ranking(*lazy(source, followup), margin=0.03)
     at_once = same_ranking(
-        *lazy(source[: by_steps.users], followup[: by_steps.users], Context(ask_everybody=True)),
+        *lazy(
+            source[: by_steps.users],
+            followup[: by_steps.users],
+            Context(ask_everybody=True),
+        ),
         margin=0.03,
     )
     assert by_steps.looks > at_once.looks == 1
@@ -105,8 +124,17 @@ def test_every_kind_of_oracle_stops_early() -> None:
     side = Lazy(ask(drawn(0.0)[0]))
     assert (self_agreement(side, threshold=0.99).users, side.seen) == (20, [20])
     popularity = Context(popularity={"a": 1, "b": 1, "c": 50, "d": 90})
-    followups: Sequence[Sequence[str]] = [["c", "d"], ["c", "a"], ["d", "b"], ["c", "b"]]
-    source, followup = lazy([[["a", "b"]] * 2] * 100, [[f] * 2 for f in followups] * 25, popularity)
+    followups: Sequence[Sequence[str]] = [
+        ["c", "d"],
+        ["c", "a"],
+        ["d", "b"],
+        ["c", "b"],
+    ]
+    source, followup = lazy(
+        [[["a", "b"]] * 2] * 100,
+        [[f] * 2 for f in followups] * 25,
+        popularity,
+    )
     assert (increases(source, followup).status, followup.seen) == ("holds", [20])
 
 
@@ -156,7 +184,12 @@ def test_a_limit_leaves_what_was_proven_before_it() -> None:
     class Limited(Lazy):
         def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
             seen = super().pair(followup, 12)
-            return Pairs(seen.source, seen.followup, unasked={"limit": 8}, order=seen.order)
+            return Pairs(
+                seen.source,
+                seen.followup,
+                unasked={"limit": 8},
+                order=seen.order,
+            )
 
     limited = Limited(source.asked, source.context)
     verdict = same_ranking(limited, followup, margin=0.05)
@@ -167,11 +200,18 @@ def test_a_limit_leaves_what_was_proven_before_it() -> None:
 
 
 def test_a_series_is_violated_by_one_step_among_many() -> None:
-    """One bettor finds the step that loses; four tests that share alpha would need more users."""
+    """One bettor finds the step that loses; four tests that
+    share alpha would need more users.
+    """
     rng = np.random.default_rng(4)
     sides = [
         FakeAnswers(
-            ask([[["a"] if hit else ["b"]] for hit in rng.random(200) < rate], 1, None, ["a"]),
+            ask(
+                [[["a"] if hit else ["b"]] for hit in rng.random(200) < rate],
+                1,
+                None,
+                ["a"],
+            ),
             DETERMINISTIC,
             f"step {number}",
         )
@@ -184,7 +224,9 @@ def test_a_series_is_violated_by_one_step_among_many() -> None:
 
 
 @pytest.mark.parametrize("widest", [1.0, 0.1])
-def test_a_limit_is_refused_by_the_range_of_all_users_not_of_the_first(widest: float) -> None:
+def test_a_limit_is_refused_by_the_range_of_all_users_not_of_the_first(
+    widest: float,
+) -> None:
     def span(asked: Asked, context: Context) -> tuple[float, float]:
         return 0.0, 0.1 if int(asked.request.user[1:]) < 100 else widest
 

@@ -1,4 +1,6 @@
-"""What changed answers share is said where it stands out: planted causes are named, and of random changes nothing is said."""
+"""What changed answers share is said where it stands out: planted causes are named, and
+of random changes nothing is said.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +12,12 @@ import numpy as np
 import pytest
 
 from benchmarks.reading import CHANGES, FAULTS, LEANINGS, World, at_random, drawn, read
-from pytest_recsys_mt.oracles import different_ranking, never_differs, same_order, same_ranking
+from pytest_recsys_mt.oracles import (
+    different_ranking,
+    never_differs,
+    same_order,
+    same_ranking,
+)
 from pytest_recsys_mt.oracles.judging.changed_entries import hoeffding
 from pytest_recsys_mt.oracles.judging.list_changes import left_or_moved
 from pytest_recsys_mt.oracles.judging.shared import clearly_changed
@@ -50,7 +57,10 @@ def changed_at_random(seed: int) -> str:
     rng = np.random.default_rng(seed)
     change = list(CHANGES.values())[seed % len(CHANGES)]
     world = drawn(rng, int(rng.choice((20, 50, 100))), LEANINGS[seed % len(LEANINGS)])
-    found = read(world, at_random(world, change, float(rng.choice((0.2, 0.5, 1.0))), rng))
+    found = read(
+        world,
+        at_random(world, change, float(rng.choice((0.2, 0.5, 1.0))), rng),
+    )
     return found[SHARED]["text"] if found else ""
 
 
@@ -89,7 +99,9 @@ def test_it_takes_milliseconds() -> None:
     ],
 )
 def test_what_left_or_moved_is_told_from_what_moved_up_for_it(
-    followup: str, left: str, came: str
+    followup: str,
+    left: str,
+    came: str,
 ) -> None:
     flags = left_or_moved("abcde", followup)
     names = ["".join(c for c, hit in zip(text, own, strict=True) if hit)
@@ -108,7 +120,11 @@ def test_the_p_values_are_those_of_the_tests_that_they_name() -> None:
     table = Table(marked=18, others=40, marked_with=16, others_with=5)
     expected = fisher_exact(np.array([[16, 2], [5, 35]]), "greater").pvalue
     assert table.p_value == pytest.approx(expected)
-    bound = hoeffding(np.array([0.9, 0.2, 1.0, 0.4]), np.array([0.5, 0.5, 0.4, 1.0]), 20)
+    bound = hoeffding(
+        np.array([0.9, 0.2, 1.0, 0.4]),
+        np.array([0.5, 0.5, 0.4, 1.0]),
+        20,
+    )
     assert bound[0] >= binom.sf(17, 20, 0.5)
     assert bound[1:].tolist() == pytest.approx([1.0, 0.4**20, 1.0])
 
@@ -120,13 +136,23 @@ def test_noisy_effects_are_read_only_where_two_groups_are_far_apart() -> None:
     found = clearly_changed(apart)
     assert found is not None
     assert found.tolist() == [at % 3 == 0 for at in range(60)]
-    for spread in (noise, np.abs(noise), rng.exponential(0.1, 60), rng.random(60), noise - 1):
+    for spread in (
+        noise,
+        np.abs(noise),
+        rng.exponential(0.1, 60),
+        rng.random(60),
+        noise - 1,
+    ):
         assert clearly_changed(spread) is None
     assert clearly_changed(np.zeros(60)) is None
 
 
 def judged(
-    oracle: Oracle, world: World, lists: Sequence[Sequence[str]], replicates: int = 1, **facts: Any
+    oracle: Oracle,
+    world: World,
+    lists: Sequence[Sequence[str]],
+    replicates: int = 1,
+    **facts: Any,
 ) -> Verdict:
     context = replace(world.context, **facts)
     before, after = (
@@ -136,7 +162,10 @@ def judged(
         ]
         for side in (world.lists, lists)
     )
-    return oracle(FakeAnswers(before, context), FakeAnswers(after, context, "changed(1)"))
+    return oracle(
+        FakeAnswers(before, context),
+        FakeAnswers(after, context, "changed(1)"),
+    )
 
 
 def of_odd_users(world: World, odd: Made, others: Made) -> list[list[str]]:
@@ -159,7 +188,11 @@ def test_the_details_of_a_violated_verdict_have_it(oracle: Oracle) -> None:
 
 def test_of_a_noisy_recommender_the_users_are_told_apart() -> None:
     world = drawn(np.random.default_rng(6), 120, "personal")
-    lists = of_odd_users(world, lambda ranking: ranking[10:20], lambda ranking: ranking[:10])
+    lists = of_odd_users(
+        world,
+        lambda ranking: ranking[10:20],
+        lambda ranking: ranking[:10],
+    )
     verdict = judged(same_ranking, world, lists, replicates=2, deterministic=False)
     assert verdict.status == "violated"
     assert verdict.details[SHARED]["trait"] == "with an odd id"
@@ -168,11 +201,15 @@ def test_of_a_noisy_recommender_the_users_are_told_apart() -> None:
 def test_where_answers_must_change_the_unchanged_lists_are_told() -> None:
     world = drawn(np.random.default_rng(7), 120, "personal")
     lists = of_odd_users(
-        world, lambda ranking: ranking[:10], lambda ranking: [ranking[10], *ranking[1:10]]
+        world,
+        lambda ranking: ranking[:10],
+        lambda ranking: [ranking[10], *ranking[1:10]],
     )
     verdict = judged(partial(different_ranking, margin=0.6), world, lists)
     assert verdict.status == "violated"
-    assert "unchanged lists are of users with an odd id" in verdict.details[SHARED]["text"]
+    assert (
+        "unchanged lists are of users with an odd id" in verdict.details[SHARED]["text"]
+    )
 
 
 def test_too_few_users_and_odd_data_say_nothing() -> None:
@@ -182,7 +219,12 @@ def test_too_few_users_and_odd_data_say_nothing() -> None:
     bare = [
         replace(
             one,
-            request=one.request.replace(history=(), candidates=None, user=f"a{at}b", attributes={}),
+            request=one.request.replace(
+                history=(),
+                candidates=None,
+                user=f"a{at}b",
+                attributes={},
+            ),
             answers=(Recommendation(("x", "y")),),
         )
         for at, one in enumerate(drawn(np.random.default_rng(9), 40).asked)
@@ -190,4 +232,6 @@ def test_too_few_users_and_odd_data_say_nothing() -> None:
     empty = World(bare, Context(deterministic=True), [["x", "y"]] * 40)
     assert read(empty, [["y", "x"]] * 40) == {}
     found = read(empty, [[]] * 20 + [["x", "y"]] * 20)[SHARED]
-    assert found["trait"] == "with an id up to 19", "the simplest of those that coincide"
+    assert found["trait"] == "with an id up to 19", (
+        "the simplest of those that coincide"
+    )

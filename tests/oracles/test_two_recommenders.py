@@ -1,4 +1,6 @@
-"""One recommender against another on the same users, with p-values that can be counted by hand."""
+"""One recommender against another on the same users, with
+p-values that can be counted by hand.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,16 @@ def hits(pattern: str | Sequence[bool], context: Context | None = None) -> FakeA
     [(12, 0.01, "holds"), (7, 0.01, "inconclusive"), (7, 0.05, "holds")],
 )
 def test_who_finds_more_for_everybody_is_ahead_once_users_are_enough(
-    users: int, alpha: float, status: str
+    users: int,
+    alpha: float,
+    status: str,
 ) -> None:
     ones, zeros = [hits("1" * users)], [hits("0" * users)]
     verdict = not_behind(ones, zeros, "hit@5", alpha)
     assert (verdict.status, verdict.oracle) == (status, "not_behind:hit@5")
     assert (verdict.value, verdict.threshold, verdict.users) == (1.0, None, users)
-    # Of all 2^n patterns of signs, two are as extreme as the one in which nobody is flipped.
+    # Of all 2^n patterns of signs, two are as extreme as the one in which nobody is
+    # flipped.
     assert verdict.details["figures"]["p"] == pytest.approx(2 / 2**users, abs=0.004)
     turned = not_behind(zeros, ones, "hit@5", alpha)
     assert turned.status == {"holds": "violated"}.get(status, status)
@@ -87,7 +92,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
         not_behind([side], [side], "hit@5", alpha=1)
     with pytest.raises(OracleError, match="there is no score 'hits@5'"):
         not_behind([side], [side], "hits@5")
-    with pytest.raises(OracleError, match=r"two lengths of histories, shared are \[5\]"):
+    with pytest.raises(
+        OracleError,
+        match=r"two lengths of histories, shared are \[5\]",
+    ):
         ahead_when_cold({1: side, 5: side}, {5: side, 10: side})
 
 
@@ -102,11 +110,15 @@ def test_what_cannot_be_compared_is_refused() -> None:
     ids=["overtaken later", "overtaken at once", "never overtaken", "who knows"],
 )
 def test_being_ahead_with_the_shortest_history(
-    ours: list[str], other: list[str], status: str, crossing: tuple[int | None, ...]
+    ours: list[str],
+    other: list[str],
+    status: str,
+    crossing: tuple[int | None, ...],
 ) -> None:
     lengths: list[int] = [1, 5]
     left, right = (
-        dict(zip(lengths, map(hits, patterns), strict=True)) for patterns in (ours, other)
+        dict(zip(lengths, map(hits, patterns), strict=True))
+        for patterns in (ours, other)
     )
     verdict = ahead_when_cold(left, right, "hit@5")
     figures = verdict.details["figures"]
@@ -116,7 +128,8 @@ def test_being_ahead_with_the_shortest_history(
     assert verdict.reason.endswith(f"95 % interval {told[1]} to {told[2]}")
     curves = verdict.details["curve"]["lines"]
     assert [point[:2] for point in curves["ours"]] == [
-        [length, pattern.count("1") / 20] for length, pattern in zip(lengths, ours, strict=True)
+        [length, pattern.count("1") / 20]
+        for length, pattern in zip(lengths, ours, strict=True)
     ]
     assert verdict.details["curve"]["points"] == curves["ours"]
 
@@ -124,8 +137,15 @@ def test_being_ahead_with_the_shortest_history(
 def test_only_lengths_that_both_were_asked_with_count_in_their_order() -> None:
     good, bad = hits("1" * 20), hits("0" * 20)
     # At 0 ours alone was asked, at 40 the other alone.
-    verdict = ahead_when_cold({5: bad, 1: good, 0: bad}, {40: good, 5: good, 1: bad}, "hit@5")
-    assert (verdict.status, verdict.details["figures"]["crossing_point"]) == ("holds", 5)
+    verdict = ahead_when_cold(
+        {5: bad, 1: good, 0: bad},
+        {40: good, 5: good, 1: bad},
+        "hit@5",
+    )
+    assert (verdict.status, verdict.details["figures"]["crossing_point"]) == (
+        "holds",
+        5,
+    )
     assert [point[0] for point in verdict.details["curve"]["points"]] == [1, 5]
 
 
@@ -147,7 +167,10 @@ def test_users_whose_calls_failed_are_not_passed_over() -> None:
     side.errors = {"timeout": 4}
     for verdict in judged_with(side):
         assert (verdict.status, verdict.errors) == ("error", 4)
-        assert verdict.reason == "timeout (4): 25.0% of the users failed, the limit is 5.0%"
+        assert (
+            verdict.reason
+            == "timeout (4): 25.0% of the users failed, the limit is 5.0%"
+        )
     nobody = FakeAnswers([], errors={"timeout": 12})
     assert {verdict.status for verdict in judged_with(nobody)} == {"error"}
     silent = FakeAnswers(ask([[["a"]]] * 12 + [[[]]] * 4, relevant=["a"]))

@@ -1,4 +1,6 @@
-"""What says nothing must move nothing: the share of changed lists where nothing varies, the mean loss elsewhere."""
+"""What says nothing must move nothing: the share of changed lists where nothing varies,
+the mean loss elsewhere.
+"""
 
 import dataclasses
 
@@ -14,13 +16,17 @@ LAST_TWO_SWAPPED = [["a", "b", "c", "e", "d"]]
 
 
 def some_changed(changed: int, users: int = 200) -> tuple[FakeAnswers, FakeAnswers]:
-    """Answers that always come alike, of which the last two places change for the first users."""
+    """Answers that always come alike, of which the last two
+    places change for the first users.
+    """
     followup = [LAST_TWO_SWAPPED] * changed + [LIST] * (users - changed)
     order = np.random.default_rng(0).permutation(users)
     return sides([LIST] * users, [followup[at] for at in order], DETERMINISTIC)
 
 
-def test_small_changes_of_many_lists_are_a_fault_of_a_recommender_that_never_varies() -> None:
+def test_small_changes_of_many_lists_are_a_fault_of_a_recommender_that_never_varies() -> (
+    None
+):
     both = some_changed(40)
     mean = same_ranking(*both, margin=0.05)
     assert mean.status == "holds"
@@ -29,21 +35,30 @@ def test_small_changes_of_many_lists_are_a_fault_of_a_recommender_that_never_var
     assert verdict.status == "violated"
     assert verdict.measures == "share of users whose list changed"
     assert verdict.estimate == pytest.approx(0.2, abs=0.08)
-    assert verdict.details["changed"]["changed"] == round((verdict.estimate or 0) * verdict.users)
+    assert verdict.details["changed"]["changed"] == round(
+        (verdict.estimate or 0) * verdict.users,
+    )
 
 
-def test_of_users_who_break_it_equally_the_one_whose_lists_agree_least_is_shown_first() -> None:
+def test_of_users_who_break_it_equally_the_one_whose_lists_agree_least_is_shown_first() -> (
+    None
+):
     turned = [["e", "d", "c", "b", "a"]]
     changed = [*[LAST_TWO_SWAPPED] * 10, turned, *[LAST_TWO_SWAPPED] * 49]
     verdict = unmoved(*sides([LIST] * 60, changed, DETERMINISTIC), margin=0.05)
     assert verdict.examples[0].user == "u10"
 
 
-def test_nobody_computes_how_many_users_it_takes_where_one_is_judged_for_an_example() -> None:
+def test_nobody_computes_how_many_users_it_takes_where_one_is_judged_for_an_example() -> (
+    None
+):
     few = sides([LIST] * 3, [LAST_TWO_SWAPPED, LIST, LIST], DETERMINISTIC)
     alone = dataclasses.replace(DETERMINISTIC, alone=True)
     shown = unmoved(*few, margin=0.05)
-    example = unmoved(*sides([LIST] * 3, [LAST_TWO_SWAPPED, LIST, LIST], alone), margin=0.05)
+    example = unmoved(
+        *sides([LIST] * 3, [LAST_TWO_SWAPPED, LIST, LIST], alone),
+        margin=0.05,
+    )
     assert shown.status == example.status == "inconclusive"
     assert shown.reason
     assert not example.reason
@@ -73,5 +88,8 @@ def test_a_noisy_recommender_is_judged_by_its_mean_beyond_noise() -> None:
 
 
 def test_changed_lists_may_not_exceed_the_margin() -> None:
-    with pytest.raises(OracleError, match=r"changed must be at most the margin 0\.05, got 0\.1"):
+    with pytest.raises(
+        OracleError,
+        match=r"changed must be at most the margin 0\.05, got 0\.1",
+    ):
         unmoved(*some_changed(0), changed=0.1)

@@ -12,10 +12,23 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.oracles import Score, at_least, curve, paper_t_test, self_agreement
+from pytest_recsys_mt.oracles import (
+    Score,
+    at_least,
+    curve,
+    paper_t_test,
+    self_agreement,
+)
 from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.answers import (
+    Answers,
+    Asked,
+    Choices,
+    Context,
+    Pairs,
+    Sample,
+)
 from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles import test_measures
@@ -23,7 +36,11 @@ from tests.oracles.support import FakeAnswers, ask
 from tests.oracles.test_measures import CATALOGUE, KNOWN, OTHERS, judging
 
 USERS = 200
-REFUSAL = Recommendation((), (Entry("I cannot help", "unparsed"),), "I cannot help with that.")
+REFUSAL = Recommendation(
+    (),
+    (Entry("I cannot help", "unparsed"),),
+    "I cannot help with that.",
+)
 FEW, MANY = 0.06, 0.3
 CLAIMS = ("holds", "violated")
 
@@ -54,7 +71,9 @@ class Partly(FakeAnswers):
         return self.again
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        both = list(zip(self.asked, followup.sample().whole().asked, strict=True))[:users]
+        both = list(zip(self.asked, followup.sample().whole().asked, strict=True))[
+            :users
+        ]
         read = [(one, two) for one, two in both if not (one.unread or two.unread)]
         return Pairs(
             tuple(one for one, _ in read),
@@ -77,7 +96,11 @@ COMPLETIONS: dict[str, Say] = {
 
 @cache
 def _answered(
-    say: Say | None, unread: float, order: int, label: str, replicates: int
+    say: Say | None,
+    unread: float,
+    order: int,
+    label: str,
+    replicates: int,
 ) -> tuple[Asked, ...]:
     rng = Random(f"{unread} {label}")
     lists = [[CATALOGUE[::order][user % 4 :][:5]] * replicates for user in range(USERS)]
@@ -85,7 +108,9 @@ def _answered(
     for each in ask(lists, candidates=list(CATALOGUE), relevant=["c"]):
         hidden = rng.random() < unread
         answers = tuple(
-            (REFUSAL if say is None else say(each.answers[0].items, rng)) if hidden else answer
+            (REFUSAL if say is None else say(each.answers[0].items, rng))
+            if hidden
+            else answer
             for answer in each.answers
         )
         asked.append(replace(each, answers=answers))
@@ -93,13 +118,19 @@ def _answered(
 
 
 def said(
-    say: Say | None, unread: float, order: int, label: str = "", replicates: int = 1
+    say: Say | None,
+    unread: float,
+    order: int,
+    label: str = "",
+    replicates: int = 1,
 ) -> Partly:
     asked = list(_answered(say, unread, order, label, replicates))
     return Partly(asked, replace(KNOWN, deterministic=replicates == 1), label)
 
 
-def test_a_point_of_a_curve_counts_an_unread_answer_as_one_that_recommends_nothing() -> None:
+def test_a_point_of_a_curve_counts_an_unread_answer_as_one_that_recommends_nothing() -> (
+    None
+):
     side = said(None, 0.05, 1)
     unread = len(side.sample().unread)
     value = at_least(side, "hit@5", 0.1).value
@@ -110,8 +141,12 @@ def test_a_point_of_a_curve_counts_an_unread_answer_as_one_that_recommends_nothi
 
 
 @pytest.mark.parametrize("silent", [0, 5, 40])
-def test_a_published_mean_is_of_everybody_and_the_limit_is_of_answers(silent: int) -> None:
-    """One refusal in 20 answers of a user is a small part of the answers: it agrees with no other answer."""
+def test_a_published_mean_is_of_everybody_and_the_limit_is_of_answers(
+    silent: int,
+) -> None:
+    """One refusal in 20 answers of a user is a small part of the
+    answers: it agrees with no other answer.
+    """
     rng = Random(0)
 
     def side(label: str, refusing: int) -> Partly:
@@ -145,7 +180,9 @@ def test_an_answer_that_cannot_be_read_twice_has_not_changed() -> None:
 
 
 def chosen(unread: float, complete: int | None, shift: int = 0) -> Choices:
-    """Choices of which some could not be read; `complete` says how far from the right one they then lie."""
+    """Choices of which some could not be read; `complete` says
+    how far from the right one they then lie.
+    """
     rng = Random(f"choices {unread} {shift}")
     right = tuple(number % 4 for number in range(USERS))
     places: list[int | None] = []
@@ -156,7 +193,7 @@ def chosen(unread: float, complete: int | None, shift: int = 0) -> Choices:
             if not hidden
             else None
             if complete is None
-            else (place + complete) % 4
+            else (place + complete) % 4,
         )
     texts = tuple(None if place is None else f"text {place}" for place in places)
     names = tuple(f"q{number}" for number in range(USERS))
@@ -164,17 +201,24 @@ def chosen(unread: float, complete: int | None, shift: int = 0) -> Choices:
 
 
 def judged(
-    name: str, monkeypatch: pytest.MonkeyPatch, unread: float, how: str | None, order: int
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    unread: float,
+    how: str | None,
+    order: int,
 ) -> Verdict:
     oracle: Callable[..., Verdict] = OTHERS.get(name, judging(oracles)[name])
     sides = sum(
-        each.default is each.empty for each in inspect.signature(oracle).parameters.values()
+        each.default is each.empty
+        for each in inspect.signature(oracle).parameters.values()
     )
     say = None if how is None else COMPLETIONS[how]
     complete = None if how is None else list(COMPLETIONS).index(how) % 4
     monkeypatch.setattr(test_measures, "USERS", USERS)
     monkeypatch.setattr(
-        test_measures, "choices", lambda shift=0: chosen(unread, complete, shift * (order < 0))
+        test_measures,
+        "choices",
+        lambda shift=0: chosen(unread, complete, shift * (order < 0)),
     )
     replicates = 4 if name == "paper_t_test" else 1
     given: tuple[Any, ...] = (
@@ -185,7 +229,10 @@ def judged(
 
 
 @over("name", sorted(judging(oracles)))
-def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_above_the_limit_nothing_is_said(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for order in (1, -1):
         verdict = judged(name, monkeypatch, MANY, None, order)
         assert verdict.status not in CLAIMS, verdict.summary
@@ -198,13 +245,19 @@ def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPa
 
 
 @over("name", sorted(judging(oracles)))
-def test_no_claim_is_one_that_they_might_refute(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_claim_is_one_that_they_might_refute(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for order in (1, -1):
         verdict = judged(name, monkeypatch, FEW, None, order)
         if verdict.status in CLAIMS:
             for how in COMPLETIONS:
                 whole = judged(name, monkeypatch, FEW, how, order)
-                assert {verdict.status, whole.status} != set(CLAIMS), (how, whole.summary)
+                assert {verdict.status, whole.status} != set(CLAIMS), (
+                    how,
+                    whole.summary,
+                )
         elif verdict.per_user:
             assert "nothing could be read" in verdict.reason, verdict.reason
 
@@ -224,8 +277,15 @@ def test_a_series_says_nothing_of_its_readable_steps_alone() -> None:
         [hidden, long, said(None, 0, 1, "same")],
     ):
         verdict = oracles.monotone(sides, "hit@3")
-        assert (verdict.estimate, verdict.interval, verdict.per_user) == (None, None, {})
-    few = oracles.monotone([long, said(None, FEW, 1, "few"), said(None, 0, -1, "turned")], "hit@3")
+        assert (verdict.estimate, verdict.interval, verdict.per_user) == (
+            None,
+            None,
+            {},
+        )
+    few = oracles.monotone(
+        [long, said(None, FEW, 1, "few"), said(None, 0, -1, "turned")],
+        "hit@3",
+    )
     assert few.estimate is not None
     assert not few.per_user
 
@@ -252,14 +312,22 @@ def test_the_range_of_a_score_is_that_of_the_unread_users_too() -> None:
 
     side = said(None, FEW, 1)
     assert oracles.at_most(side, Score("odd", of, span), 0.5).status == "inconclusive"
-    assert oracles.at_most(side, Score("even", of, lambda a, c: (0.0, 1.0)), 0.5).status == "holds"
+    assert (
+        oracles.at_most(side, Score("even", of, lambda a, c: (0.0, 1.0)), 0.5).status
+        == "holds"
+    )
 
 
-def test_without_them_the_same_oracles_do_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_them_the_same_oracles_do_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     claimed = {
         name
         for name in judging(oracles)
-        if any(judged(name, monkeypatch, 0, None, order).status in CLAIMS for order in (1, -1))
+        if any(
+            judged(name, monkeypatch, 0, None, order).status in CLAIMS
+            for order in (1, -1)
+        )
     }
     assert len(claimed) >= 20, sorted(judging(oracles).keys() - claimed)
 

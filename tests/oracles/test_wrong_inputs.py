@@ -1,4 +1,6 @@
-"""Whatever is passed to a public function: what is wrong is said with its name, the cause and the next step."""
+"""Whatever is passed to a public function: what is wrong is said with its name, the
+cause and the next step.
+"""
 
 from __future__ import annotations
 
@@ -109,13 +111,16 @@ def test_what_is_right_passes_the_door() -> None:
     assert oracles.arp([None, 4, np.int64(2)]) == 3
     assert oracles.aplt(("a",), frozenset("a"), np.int64(2)) == 0.5
     assert oracles.long_tail(FACTS)
-    assert inspect.signature(oracles.rbo) == inspect.signature(inspect.unwrap(oracles.rbo))
+    assert inspect.signature(oracles.rbo) == inspect.signature(
+        inspect.unwrap(oracles.rbo),
+    )
 
 
 def test_a_missing_argument_is_named_by_python() -> None:
     lost: Any = oracles.arp
     with pytest.raises(
-        TypeError, match=r"arp\(\) missing 1 required positional argument: 'counts'"
+        TypeError,
+        match=r"arp\(\) missing 1 required positional argument: 'counts'",
     ):
         lost()
 

@@ -103,18 +103,31 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
-ON_WORKERS_TOO = pytest.mark.parametrize("run", ["one process", "two workers"], indirect=True)
+ON_WORKERS_TOO = pytest.mark.parametrize(
+    "run",
+    ["one process", "two workers"],
+    indirect=True,
+)
 
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, project: pytest.Pytester) -> Run:
-    """Run pytest on the project, in this process; tests marked ON_WORKERS_TOO do so on two workers as well."""
+    """Run pytest on the project, in this process; tests marked
+    ON_WORKERS_TOO do so on two workers as well.
+    """
     on_workers = getattr(request, "param", "one process") == "two workers"
     workers = ["-n", "2"] if on_workers else []
 
     def execute(*arguments: object) -> pytest.RunResult:
-        # What looks for smaller examples asks until seconds are over; test_shrink has runs of its own.
-        common = ["-p", "no:cacheprovider", "--recsys-users=40", "--recsys-shrink=0", *workers]
+        # What looks for smaller examples asks until seconds are over; test_shrink has
+        # runs of its own.
+        common = [
+            "-p",
+            "no:cacheprovider",
+            "--recsys-users=40",
+            "--recsys-shrink=0",
+            *workers,
+        ]
         return project.runpytest_inprocess(*common, *map(str, arguments))
 
     return execute

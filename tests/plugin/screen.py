@@ -12,9 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 SEQUENCE = re.compile(
-    r"\x1b\[([0-9;]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b(.)|(.)", re.DOTALL
+    r"\x1b\[([0-9;]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b(.)|(.)",
+    re.DOTALL,
 )
-"""What is between ``ESC ]`` and its end says something to the terminal, not on it: pytest 9.0 tells of its progress so."""
+"""What is between ``ESC ]`` and its end says something to the terminal, not on it:
+pytest 9.0 tells of its progress so.
+"""
 
 
 class Screen:
@@ -38,13 +41,17 @@ class Screen:
 
     def lines(self) -> list[str]:
         """The rows that are not empty."""
-        return [row for row in ("".join(cells).rstrip() for cells in self._cells) if row]
+        return [
+            row for row in ("".join(cells).rstrip() for cells in self._cells) if row
+        ]
 
     def _command(self, command: str, number: int) -> None:
         if command == "B":
             self._row = min(self.rows - 1, self._row + number)
         elif command == "K":
-            self._cells[self._row][self._column :] = [" "] * (self.columns - self._column)
+            self._cells[self._row][self._column :] = [" "] * (
+                self.columns - self._column
+            )
         else:
             assert command == "m", f"the screen does not know ESC [ {command}"
 
@@ -131,7 +138,8 @@ def _whole(piece: bytes) -> tuple[str, bytes]:
     cut = piece.rfind(b"\x1b")
     if (
         cut >= 0
-        and re.match(rb"\x1b(?:\[[0-9;]*[A-Za-z]|\][^\x07]*\x07|[^\[\]])", piece[cut:]) is None
+        and re.match(rb"\x1b(?:\[[0-9;]*[A-Za-z]|\][^\x07]*\x07|[^\[\]])", piece[cut:])
+        is None
     ):
         return piece[:cut].decode(), piece[cut:]
     try:

@@ -85,7 +85,8 @@ def test_judge(recsys_arena):
     preferred(recsys_arena)
 """
 PRICES = "\n".join(
-    f'["models.py:{name}"]\ninput = 1000\noutput = 10000' for name in ("Chat", "Other", "Judge")
+    f'["models.py:{name}"]\ninput = 1000\noutput = 10000'
+    for name in ("Chat", "Other", "Judge")
 )
 USERS = 22  # a second look has what the first, of 20, lacks
 OPTIONS = [
@@ -122,7 +123,9 @@ def rows(calls: dict[str, Any], model: str = "models.py:") -> list[dict[str, Any
 def asked(project: pytest.Pytester) -> dict[str, int]:
     """How many prompts each of these models got."""
     logs = project.path.glob("*.log")
-    return {f"models.py:{log.stem.title()}": len(log.read_text().split()) for log in logs}
+    return {
+        f"models.py:{log.stem.title()}": len(log.read_text().split()) for log in logs
+    }
 
 
 @pytest.mark.parametrize(
@@ -131,14 +134,20 @@ def asked(project: pytest.Pytester) -> dict[str, int]:
     ids=["one process", "two workers"],
 )
 def test_the_rows_name_who_asked_and_why(
-    project: pytest.Pytester, options: tuple[str, ...]
+    project: pytest.Pytester,
+    options: tuple[str, ...],
 ) -> None:
     calls = bill(project, "cache", *options)
     for model, count in asked(project).items():
         assert sum(row["attempts"] for row in rows(calls, model)) == count, model
     for model in ("models.py:Chat", "models.py:Other"):
-        # Suites of two workers are asked apart, so some users are asked again at the end.
-        of = {(row["suite"], row["purpose"]): row for row in rows(calls, model) if row["suite"]}
+        # Suites of two workers are asked apart, so some users are asked again at the
+        # end.
+        of = {
+            (row["suite"], row["purpose"]): row
+            for row in rows(calls, model)
+            if row["suite"]
+        }
         assert of.keys() - {("late", "retry")} == {
             ("early", "source"), ("early", "follow-up"), ("early", "request"), ("early", "question"),
             ("early", "retry"), ("late", "follow-up"), 
@@ -168,12 +177,17 @@ def test_workers_and_reruns_give_the_same_rows_and_a_replay_their_calls(
     # Suites of two workers are asked apart, so some users are asked again at the end.
     told = [row for row in once["by"] if row["purpose"] != "retry"]
     two = bill(project, "two", "-n", "2")
-    assert [row for row in two["by"] if row["purpose"] not in {"again", "retry"}] == told
+    assert [
+        row for row in two["by"] if row["purpose"] not in {"again", "retry"}
+    ] == told
     assert {row["suite"] for row in two["by"] if row["purpose"] == "again"} == {""}
     assert bill(project, "three", "--reruns=1") == once
     replayed = bill(project, "one", "--recsys-mode=replay")
     assert not asked(project)
-    kept = {(row["suite"], row["model"], row["purpose"]): row["cached"] for row in rows(replayed)}
+    kept = {
+        (row["suite"], row["model"], row["purpose"]): row["cached"]
+        for row in rows(replayed)
+    }
     made = {
         (row["suite"], row["model"], row["purpose"]): row["made"]
         for row in rows(once)

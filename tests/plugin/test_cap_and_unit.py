@@ -1,4 +1,6 @@
-"""A capped loss and one user of each unit mean the same on workers, in a replay, and after a limit stopped the run."""
+"""A capped loss and one user of each unit mean the same on workers, in a replay, and
+after a limit stopped the run.
+"""
 
 from typing import Any
 
@@ -47,7 +49,10 @@ def runs(pytester: pytest.Pytester) -> dict[str, dict[str, Any]]:
         "alone": (),
         "replayed": ("--recsys-mode=replay",),
         "on workers": ("-n", "2", f"--recsys-cache={pytester.path / 'other'}"),
-        "stopped": ("--recsys-max-calls=30", f"--recsys-cache={pytester.path / 'third'}"),
+        "stopped": (
+            "--recsys-max-calls=30",
+            f"--recsys-cache={pytester.path / 'third'}",
+        ),
         "resumed": (f"--recsys-cache={pytester.path / 'third'}",),
     }.items():
         pytester.runpytest_inprocess(
@@ -60,7 +65,9 @@ def runs(pytester: pytest.Pytester) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow  # each way has a test of its own; here they meet the cap and the unit
-def test_every_way_to_the_answers_gives_the_same_verdicts(runs: dict[str, dict[str, Any]]) -> None:
+def test_every_way_to_the_answers_gives_the_same_verdicts(
+    runs: dict[str, dict[str, Any]],
+) -> None:
     def verdicts(name: str) -> list[dict[str, Any]]:
         return [
             {key: value for key, value in row.items() if key != "reproduce"}
@@ -71,7 +78,12 @@ def test_every_way_to_the_answers_gives_the_same_verdicts(runs: dict[str, dict[s
     assert (capped["status"], whole["status"]) == ("holds", "inconclusive")
     assert capped["users"] < whole["users"] == 50, "the cap needs fewer users"
     assert whole["estimate"] > 0, "some users lose all"
-    assert verdicts("replayed") == verdicts("on workers") == verdicts("resumed") == [capped, whole]
+    assert (
+        verdicts("replayed")
+        == verdicts("on workers")
+        == verdicts("resumed")
+        == [capped, whole]
+    )
     assert runs["replayed"]["calls"]["made"] == 0
     assert runs["stopped"]["gate"]["status"] == "failed"
     paid = runs["stopped"]["calls"]["made"]

@@ -1,4 +1,6 @@
-"""What careless code does to a run: it leaves the folder, exits, and fails now and then."""
+"""What careless code does to a run: it leaves the
+folder, exits, and fails now and then.
+"""
 
 import json
 
@@ -79,7 +81,11 @@ def run(project: pytest.Pytester, name: str, *options: str) -> pytest.RunResult:
 
 
 def test_reports_stay_where_the_run_was_started(project: pytest.Pytester) -> None:
-    outputs = ("--recsys-json=out/r.json", "--recsys-html=out/r.html", "--junitxml=out/r.xml")
+    outputs = (
+        "--recsys-json=out/r.json",
+        "--recsys-html=out/r.html",
+        "--junitxml=out/r.xml",
+    )
     result = run(project, "Leaves", *outputs, "--recsys-cache=cache")
     assert result.ret == 0
     made = {path.name for path in (project.path / "out").iterdir()}
@@ -106,7 +112,9 @@ def test_what_fails_at_first_is_said(project: pytest.Pytester) -> None:
     calls = json.loads((project.path / "r.json").read_text())["calls"]
     assert calls["failed"] == 0
     assert calls["failed_at_first"] > 0
-    result.stdout.fnmatch_lines([f"*{calls['failed_at_first']} failed at first and were sent*"])
+    result.stdout.fnmatch_lines(
+        [f"*{calls['failed_at_first']} failed at first and were sent*"],
+    )
 
 
 def test_a_set_has_no_order(project: pytest.Pytester) -> None:
@@ -115,7 +123,10 @@ def test_a_set_has_no_order(project: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize("folder", ["shop.py", "nowhere/link"])
-def test_a_cache_that_cannot_be_is_a_usage_error(project: pytest.Pytester, folder: str) -> None:
+def test_a_cache_that_cannot_be_is_a_usage_error(
+    project: pytest.Pytester,
+    folder: str,
+) -> None:
     (project.path / "nowhere").mkdir()
     (project.path / "nowhere" / "link").symlink_to(project.path / "gone" / "far")
     result = run(project, "Shop", f"--recsys-cache={folder}")
@@ -125,7 +136,8 @@ def test_a_cache_that_cannot_be_is_a_usage_error(project: pytest.Pytester, folde
 
 @pytest.mark.parametrize("kind", ["Talks", "Titles"])
 def test_what_a_recommender_prints_or_names_wrongly_is_told_once(
-    pytester: pytest.Pytester, kind: str
+    pytester: pytest.Pytester,
+    kind: str,
 ) -> None:
     """It is asked again at the end of the run, when pytest captures nothing."""
     pytester.makepyfile(
@@ -159,7 +171,9 @@ def test_what_a_recommender_prints_or_names_wrongly_is_told_once(
     )
     pytester.syspathinsert()
     result = pytester.runpytest_inprocess(
-        f"--recsys-model=mine:{kind}", "--recsys-users=40", "--recsys-shrink=0"
+        f"--recsys-model=mine:{kind}",
+        "--recsys-users=40",
+        "--recsys-shrink=0",
     )
     text = result.stdout.str()
     before, _, after = text.partition("Captured stdout call")
@@ -174,19 +188,28 @@ def test_what_a_recommender_prints_or_names_wrongly_is_told_once(
         assert "other reasons" not in text
 
 
-def test_data_of_one_user_fail_the_tests_that_need_two(project: pytest.Pytester) -> None:
+def test_data_of_one_user_fail_the_tests_that_need_two(
+    project: pytest.Pytester,
+) -> None:
     rows = "".join(f"ann,{item},4,{item}\n" for item in range(20))
     project.makefile(".csv", data="user,item,rating,timestamp\n" + rows)
     result = project.runpytest_inprocess(
-        "--recsys-model=itemknn", "--recsys-data=data.csv", "--recsys-json=record.json"
+        "--recsys-model=itemknn",
+        "--recsys-data=data.csv",
+        "--recsys-json=record.json",
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*has 1 users with a history*; at least 2 are needed*"])
+    result.stdout.fnmatch_lines(
+        ["*has 1 users with a history*; at least 2 are needed*"],
+    )
     assert (project.path / "record.json").is_file()
 
 
 @pytest.mark.parametrize("way", ["option", "mark"])
-def test_a_test_in_a_process_of_its_own_is_refused(project: pytest.Pytester, way: str) -> None:
+def test_a_test_in_a_process_of_its_own_is_refused(
+    project: pytest.Pytester,
+    way: str,
+) -> None:
     # As pytest-forked declares them; it need not be installed.
     project.makeconftest(
         """
@@ -195,15 +218,16 @@ def test_a_test_in_a_process_of_its_own_is_refused(project: pytest.Pytester, way
 
         def pytest_configure(config):
             config.addinivalue_line("markers", "forked: in a process of its own")
-        """
+        """,
     )
     if way == "mark":
         marked = TEST.replace("@metamorphic", "@pytest.mark.forked\n@metamorphic")
         project.makepyfile(test_it=f"import pytest\n{marked}")
     done = project.runpytest_inprocess(
-        *(["--forked"] if way == "option" else []), "--recsys-model=shop.py:Shop"
+        *(["--forked"] if way == "option" else []),
+        "--recsys-model=shop.py:Shop",
     )
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines(
-        ["*test_scale* would run in a process of its own*leave --forked out*"]
+        ["*test_scale* would run in a process of its own*leave --forked out*"],
     )

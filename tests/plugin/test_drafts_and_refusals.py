@@ -1,4 +1,6 @@
-"""What models write beside their lists: drafts change no verdict, and refusals make none."""
+"""What models write beside their lists: drafts change
+no verdict, and refusals make none.
+"""
 
 from typing import Any
 
@@ -53,7 +55,11 @@ def lines(films):
 
 
 def run(
-    pytester: pytest.Pytester, models: str, users: int, *options: str, json: str
+    pytester: pytest.Pytester,
+    models: str,
+    users: int,
+    *options: str,
+    json: str,
 ) -> dict[str, Any]:
     """The record of a run of two promises."""
     pytester.runpytest_inprocess(
@@ -78,7 +84,9 @@ def shop(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
-def test_drafts_change_nothing_and_refusals_claim_nothing(shop: pytest.Pytester) -> None:
+def test_drafts_change_nothing_and_refusals_claim_nothing(
+    shop: pytest.Pytester,
+) -> None:
     models = "Plain Drafts Refuses"
     record = run(shop, models, 80, json="one.json")
     replayed = run(shop, models, 80, "--recsys-mode=replay", json="replayed.json")
@@ -88,11 +96,13 @@ def test_drafts_change_nothing_and_refusals_claim_nothing(shop: pytest.Pytester)
     for status, estimate, values, details in found(record, "Refuses").values():
         assert (status, estimate, values) == ("inconclusive", None, {})
         assert details["unreadable"]["texts"] == [  # type: ignore[index]
-            {"text": "I cannot judge a person.", "how": "it declines to answer"}
+            {"text": "I cannot judge a person.", "how": "it declines to answer"},
         ]
     assert record["readings"]["models.py:Drafts"]["unread"] == []
     assert record["readings"]["models.py:Refuses"]["unreadable"] > 0
-    compared = {each["model"]: each["results"] for each in record["gate"]["comparisons"]}
+    compared = {
+        each["model"]: each["results"] for each in record["gate"]["comparisons"]
+    }
     assert {each["change"] for each in compared["models.py:Drafts"]} == {"unchanged"}
     assert {each["change"] for each in compared["models.py:Refuses"]} <= {"ungated"}
 
@@ -102,13 +112,19 @@ def test_a_release_is_neither_blocked_nor_passed_by_what_cannot_be_read(
 ) -> None:
     (shop.path / "recsys.toml").touch()  # so that all users are asked
     run(shop, "Plain", 160, json="base.json")
-    for name, status in (("Drafts", "passed"), ("Refuses", "failed"), ("SeldomRefuses", "passed")):
+    for name, status in (
+        ("Drafts", "passed"),
+        ("Refuses", "failed"),
+        ("SeldomRefuses", "passed"),
+    ):
         record = run(shop, name, 160, "--recsys-baseline=base.json", json="new.json")
         (comparison,) = record["gate"]["comparisons"]
         changes = {each["change"] for each in comparison["results"]}
         assert "regressed" not in changes, (name, changes)
         assert record["gate"]["status"] == status, (name, record["gate"]["sentence"])
-        assert bool(record["readings"][f"models.py:{name}"]["unread"]) == ("Refuses" in name)
+        assert bool(record["readings"][f"models.py:{name}"]["unread"]) == (
+            "Refuses" in name
+        )
 
 
 @pytest.mark.slow

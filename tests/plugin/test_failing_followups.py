@@ -1,4 +1,6 @@
-"""A recommender that crashes on some requests: tried once more, and never taken for one that keeps."""
+"""A recommender that crashes on some requests: tried once
+more, and never taken for one that keeps.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ SCALE = """
 
 
 def row_of(
-    project: pytest.Pytester, name: str, *arguments: str
+    project: pytest.Pytester,
+    name: str,
+    *arguments: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The record of a run with one of these recommenders, and its only row."""
     project.makepyfile(crashing=CRASHING)
@@ -117,14 +121,22 @@ def test_three_of_eighty_that_crash_on_the_changed_request_hold_nothing(
 ) -> None:
     record, row = row_of(project, "OnDoubled")
     assert (row["status"], row["users"], row["errors"]) == ("inconclusive", 77, 3)
-    assert "3 users of 80 got no answer (ZeroDivisionError: no such scale (3))" in row["reason"]
+    assert (
+        "3 users of 80 got no answer (ZeroDivisionError: no such scale (3))"
+        in row["reason"]
+    )
     assert record["calls"]["failed"] == 3
     json.dumps(record, allow_nan=False)
 
 
 def test_a_crash_that_goes_away_is_none(project: pytest.Pytester) -> None:
     record, row = row_of(project, "OnceOnDoubled")
-    assert (row["status"], row["users"], row["errors"], row["reason"]) == ("holds", 66, 0, "")
+    assert (row["status"], row["users"], row["errors"], row["reason"]) == (
+        "holds",
+        66,
+        0,
+        "",
+    )
     assert record["calls"]["failed"] == 0
     assert record["calls"]["made"] == 2 * 66
 
@@ -132,15 +144,22 @@ def test_a_crash_that_goes_away_is_none(project: pytest.Pytester) -> None:
 def test_a_source_that_fails_counts_like_a_follow_up(project: pytest.Pytester) -> None:
     _, row = row_of(project, "OnSource")
     assert (row["status"], row["users"], row["errors"]) == ("inconclusive", 77, 3)
-    assert "3 users of 80 got no answer (ZeroDivisionError: no such scale (3))" in row["reason"]
+    assert (
+        "3 users of 80 got no answer (ZeroDivisionError: no such scale (3))"
+        in row["reason"]
+    )
 
 
-def test_a_strong_violation_stands_beside_three_crashes(project: pytest.Pytester) -> None:
+def test_a_strong_violation_stands_beside_three_crashes(
+    project: pytest.Pytester,
+) -> None:
     _, row = row_of(project, "Reversed")
     assert (row["status"], row["users"], row["errors"]) == ("violated", 57, 3)
 
 
-def test_calls_that_are_tried_once_more_count_against_the_limit(project: pytest.Pytester) -> None:
+def test_calls_that_are_tried_once_more_count_against_the_limit(
+    project: pytest.Pytester,
+) -> None:
     # The first 20 of the source and 20 of the follow-up leave 1 of the 3 that failed.
     record, row = row_of(project, "OnceOnDoubled", "--recsys-max-calls=41")
     assert record["calls"]["failed"] == 2
@@ -151,4 +170,7 @@ def test_where_every_call_fails_none_is_tried_again(project: pytest.Pytester) ->
     _, row = row_of(project, "Always", "--recsys-users=4", "--recsys-shrink=0")
     assert row["status"] == "error"
     asked = (project.path / "asked.log").read_text().split()
-    assert asked == ["8", *["1"] * 8]  # both sides as a batch, then one by one, and never again
+    assert asked == [
+        "8",
+        *["1"] * 8,
+    ]  # both sides as a batch, then one by one, and never again

@@ -13,7 +13,16 @@ from tests.plugin.conftest import Run, record_of
 from tests.report import models
 
 # As in conftest: what runs inside this process import must be imported before them.
-for _name in ("benchmarks", "cards", "effects", "figures", "page", "plots", "svg", "words"):
+for _name in (
+    "benchmarks",
+    "cards",
+    "effects",
+    "figures",
+    "page",
+    "plots",
+    "svg",
+    "words",
+):
     importlib.import_module(f"pytest_recsys_mt.report.html.{_name}")
 importlib.import_module("jinja2")
 
@@ -57,7 +66,10 @@ def card(page: str, title: str) -> str:
     return found
 
 
-def test_a_reader_of_the_report_alone_knows_what_broke(run: Run, project: pytest.Pytester) -> None:
+def test_a_reader_of_the_report_alone_knows_what_broke(
+    run: Run,
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(**{"suites/metamorphic/test_it": TEST})
     path, record = project.path / "out" / "report.html", project.path / "record.json"
     result = run(
@@ -95,7 +107,8 @@ def test_a_reader_of_the_report_alone_knows_what_broke(run: Run, project: pytest
 
 
 def test_items_that_a_classical_recommender_must_not_name_are_marked_too(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(
         strays="""
@@ -124,7 +137,9 @@ def test_items_that_a_classical_recommender_must_not_name_are_marked_too(
         """,
     )
     record = project.path / "record.json"
-    run("--recsys-model=strays:Strays", f"--recsys-json={record}").assert_outcomes(failed=1)
+    run("--recsys-model=strays:Strays", f"--recsys-json={record}").assert_outcomes(
+        failed=1,
+    )
     (row,) = record_of(record)["results"]
     assert row["promise"] == "My own words for it."
     assert row["allowed"] == "at most"
@@ -133,7 +148,9 @@ def test_items_that_a_classical_recommender_must_not_name_are_marked_too(
     assert example["keeps"] is False
 
 
-def test_a_run_that_tests_nothing_has_a_report_that_says_so(project: pytest.Pytester) -> None:
+def test_a_run_that_tests_nothing_has_a_report_that_says_so(
+    project: pytest.Pytester,
+) -> None:
     path = project.path / "report.html"
     project.makepyfile("def test_plain(): pass")
     project.runpytest_inprocess(f"--recsys-html={path}").assert_outcomes(passed=1)
@@ -141,7 +158,8 @@ def test_a_run_that_tests_nothing_has_a_report_that_says_so(project: pytest.Pyte
 
 
 def test_what_cannot_be_had_is_said_before_the_run(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.makepyfile("def test_plain(): pass")
     result = project.runpytest_inprocess("--recsys-html=.")
@@ -151,12 +169,13 @@ def test_what_cannot_be_had_is_said_before_the_run(
     result = project.runpytest_subprocess("--recsys-html=report.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["*--recsys-html='report.html'*pip install 'pytest-recsys-mt?html?'*"]
+        ["*--recsys-html='report.html'*pip install 'pytest-recsys-mt?html?'*"],
     )
 
 
 def test_the_path_is_no_setting_of_the_run(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = project.parseconfig("--recsys-html=report.html")
     settings = settings_of(config)

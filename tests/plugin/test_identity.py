@@ -1,4 +1,6 @@
-"""Whatever asks has an identity of its own: answers of one model are never given to another."""
+"""Whatever asks has an identity of its own: answers of
+one model are never given to another.
+"""
 
 from pathlib import Path
 
@@ -44,7 +46,8 @@ def test_each_is_asked_itself(recsys):
 
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["one process", "two workers"])
 def test_two_text_models_of_ones_own_share_no_answer(
-    project: pytest.Pytester, workers: tuple[str, ...]
+    project: pytest.Pytester,
+    workers: tuple[str, ...],
 ) -> None:
     project.makepyfile(models=MODELS)
     project.makepyfile(SAYS)
@@ -61,7 +64,8 @@ def test_two_text_models_of_ones_own_share_no_answer(
 
 @ON_WORKERS_TOO
 def test_a_judge_of_ones_own_is_not_the_model_under_test(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     """Nor is the model that describes users: all three are asked the same prompt here."""
     project.makepyfile(models=MODELS)
@@ -75,7 +79,7 @@ def test_a_judge_of_ones_own_is_not_the_model_under_test(
             judge = recsys_judge.judge._texts
             said = [each.complete(prompt)[0].text for each in (recsys.texts, judge, recsys_profiler)]
             assert said == ["1", "2", "1"]
-        """
+        """,
     )
     run(
         "--recsys-model=models.py:one",
@@ -113,10 +117,12 @@ def test_it(source, followup):
 
 
 def test_fixtures_whose_objects_have_one_name_share_no_answer(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(
-        test_sound=FIXTURE.format(faulty=False), test_faulty=FIXTURE.format(faulty=True)
+        test_sound=FIXTURE.format(faulty=False),
+        test_faulty=FIXTURE.format(faulty=True),
     )
     result = run()
     result.assert_outcomes(passed=1, failed=1)
@@ -124,7 +130,8 @@ def test_fixtures_whose_objects_have_one_name_share_no_answer(
 
 
 def test_a_fixture_that_depends_on_parameters_gives_several(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     source = FIXTURE.format(faulty="self.faulty")
     source = source.replace(
@@ -146,11 +153,18 @@ def test_a_fixture_that_depends_on_parameters_gives_several(
 
 @pytest.mark.parametrize("fingerprint", ["", 'fingerprint = "v1"'])
 def test_what_a_fixture_gives_elsewhere_is_another_recommender(
-    run: Run, project: pytest.Pytester, fingerprint: str
+    run: Run,
+    project: pytest.Pytester,
+    fingerprint: str,
 ) -> None:
-    """One fixture for several files, of which each gets another object, or two of one name."""
+    """One fixture for several files, of which each gets
+    another object, or two of one name.
+    """
     mine = FIXTURE.partition("@pytest.fixture")[0].format(faulty="self.faulty")
-    mine = mine.replace("deterministic = True", f"deterministic = True\n    {fingerprint}")
+    mine = mine.replace(
+        "deterministic = True",
+        f"deterministic = True\n    {fingerprint}",
+    )
     test = "".join(FIXTURE.partition("@metamorphic")[1:])
     given = "@pytest.fixture\ndef recommender(request):\n    mine = Mine()\n    mine.faulty = {}\n    return mine\n"
     if fingerprint:
@@ -165,15 +179,23 @@ def test_what_a_fixture_gives_elsewhere_is_another_recommender(
             test_sound=f"{head}\nFAULTY = False\n{test}",
             test_faulty=f"{head}\nFAULTY = True\n{test}",
         )
-    for order in (("test_sound.py", "test_faulty.py"), ("test_faulty.py", "test_sound.py")):
+    for order in (
+        ("test_sound.py", "test_faulty.py"),
+        ("test_faulty.py", "test_sound.py"),
+    ):
         result = run(*order)
         result.assert_outcomes(passed=1, failed=1)
         result.stdout.fnmatch_lines(["FAILED test_faulty.py::*"])
 
 
-def test_a_fingerprint_is_one_models_own(project: pytest.Pytester, tmp_path: Path) -> None:
+def test_a_fingerprint_is_one_models_own(
+    project: pytest.Pytester,
+    tmp_path: Path,
+) -> None:
     """Two models that both call themselves version 1 are two models, also on disk."""
-    project.makepyfile(models=MODELS.replace("fingerprint = None", "fingerprint = 'version 1'"))
+    project.makepyfile(
+        models=MODELS.replace("fingerprint = None", "fingerprint = 'version 1'"),
+    )
     project.makepyfile(SAYS)
     options = ("--recsys-model=models.py:one", "--recsys-model=models.py:two")
     for cached in (0, 2):

@@ -47,7 +47,10 @@ def gate_of(project: pytest.Pytester, result: pytest.RunResult) -> dict[str, Any
 
 
 @pytest.fixture
-def losing(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def losing(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> pytest.Pytester:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
     project.makepyfile(dying=DYING, test_it=TEST)
     return project
@@ -63,7 +66,10 @@ def losing(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
 )
 def test_a_worker_that_dies(losing: pytest.Pytester, more: list[str]) -> None:
     result = losing.runpytest_inprocess(
-        "-n1", "--recsys-model=dying:Dying", "--recsys-json=record.json", *more
+        "-n1",
+        "--recsys-model=dying:Dying",
+        "--recsys-json=record.json",
+        *more,
     )
     reasons = "; ".join(gate_of(losing, result)["incomplete"])
     assert "test_it.py::test_ranking[dying-Dying-scale_ratings-2]" in reasons
@@ -73,10 +79,16 @@ def test_a_worker_that_dies(losing: pytest.Pytester, more: list[str]) -> None:
 
 
 def test_workers_that_die_before_they_say_anything(
-    losing: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    losing: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As where memory runs out while weights are read: no report of any test ever comes."""
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the worker that runs this test
+    """As where memory runs out while weights are read:
+    no report of any test ever comes.
+    """
+    monkeypatch.delenv(
+        "PYTEST_XDIST_WORKER",
+        raising=False,
+    )  # of the worker that runs this test
     losing.makepyfile(
         dying="""
         import os
@@ -88,7 +100,7 @@ def test_workers_that_die_before_they_say_anything(
 
             def recommend(self, requests):
                 return []
-        """
+        """,
     )
     result = losing.runpytest_inprocess(
         "-n2", "--max-worker-restart=0", "--recsys-model=dying:Dying",
@@ -126,7 +138,10 @@ def recommender(request):
     ids=["session fixture", "one of two recommenders"],
 )
 def test_a_fixture_that_raises_before_there_is_a_runner(
-    run: Run, losing: pytest.Pytester, fixture: str, lost: list[str]
+    run: Run,
+    losing: pytest.Pytester,
+    fixture: str,
+    lost: list[str],
 ) -> None:
     losing.makeconftest(f"import pytest\n\n{fixture}")
     losing.makepyfile(test_it=f"{TEST}\ndef test_asks(recsys):\n    recsys.run()\n")
@@ -136,17 +151,25 @@ def test_a_fixture_that_raises_before_there_is_a_runner(
     assert all(name in named for name in lost)
     rows = record_of(losing.path / "record.json")["results"]
     failed = [row for row in rows if row["status"] == "error"]
-    assert {row["relation"] for row in failed} == {"scale_ratings(2)", "reorder_history"}
+    assert {row["relation"] for row in failed} == {
+        "scale_ratings(2)",
+        "reorder_history",
+    }
     assert all("RuntimeError: no server" in row["reason"] for row in failed)
 
 
 @ON_WORKERS_TOO
 def test_a_teardown_that_fails(run: Run, losing: pytest.Pytester) -> None:
     losing.makeconftest(
-        "import pytest\n\n@pytest.fixture\ndef till():\n    yield\n    raise RuntimeError('stuck')\n"
+        "import pytest\n\n@pytest.fixture\ndef till():\n    yield\n    raise RuntimeError('stuck')\n",
     )
-    losing.makepyfile(test_it=TEST.replace("ranking(source,", "ranking(till, source,", 1))
-    gate = gate_of(losing, run("--recsys-model=toys:Faithful", "--recsys-json=record.json"))
+    losing.makepyfile(
+        test_it=TEST.replace("ranking(source,", "ranking(till, source,", 1),
+    )
+    gate = gate_of(
+        losing,
+        run("--recsys-model=toys:Faithful", "--recsys-json=record.json"),
+    )
     (reason,) = gate["incomplete"]
     assert reason.startswith("2 tests failed in teardown: ")
     assert "scale_ratings-2" in reason
@@ -154,7 +177,9 @@ def test_a_teardown_that_fails(run: Run, losing: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize("more", [["-x"], ["--maxfail=1"]])
 def test_a_run_that_stops_names_what_it_left_out(
-    run: Run, losing: pytest.Pytester, more: list[str]
+    run: Run,
+    losing: pytest.Pytester,
+    more: list[str],
 ) -> None:
     losing.makepyfile(test_a="def test_it(recsys): assert False")
     gate = gate_of(losing, run("--recsys-json=record.json", *more))
@@ -171,14 +196,16 @@ def test_a_run_that_is_interrupted(losing: pytest.Pytester) -> None:
         def test_it(recsys):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(60)
-        """
+        """,
     )
     result = losing.runpytest_subprocess("--recsys-json=record.json")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     gate = gate_of(losing, result)
     assert gate["incomplete"][0] == "it was interrupted"
     reason = gate["incomplete"][1]
-    assert reason.startswith("3 tests gave no result: test_a.py::test_it[itemknn], test_it.py::")
+    assert reason.startswith(
+        "3 tests gave no result: test_a.py::test_it[itemknn], test_it.py::",
+    )
 
 
 def test_an_interruption_while_workers_are_awaited_loses_no_junit_file(
@@ -195,24 +222,40 @@ def test_an_interruption_while_workers_are_awaited_loses_no_junit_file(
 
         def pytest_sessionstart(session):
             session.config.pluginmanager.register(Late())
-        """
+        """,
     )
-    result = losing.runpytest_subprocess("--recsys-model=toys:Faithful", "--junitxml=junit.xml")
+    result = losing.runpytest_subprocess(
+        "--recsys-model=toys:Faithful",
+        "--junitxml=junit.xml",
+    )
     assert "cannot be written" not in result.stdout.str() + result.stderr.str()
     assert "recsys-mt" in (losing.path / "junit.xml").read_text()
 
 
 def test_without_a_terminal_all_is_judged_and_recorded(losing: pytest.Pytester) -> None:
-    options = ("--recsys-model=toys:Faithful", "-p", "no:terminal", "--recsys-json=record.json")
+    options = (
+        "--recsys-model=toys:Faithful",
+        "-p",
+        "no:terminal",
+        "--recsys-json=record.json",
+    )
     result = losing.runpytest_subprocess(*options)
     assert (result.ret, result.stdout.str()) == (0, "")
     record = record_of(losing.path / "record.json")
     assert {row["status"] for row in record["results"]} == {"holds"}
     # Nor has anybody who only looks a record of it.
     before = (losing.path / "record.json").read_bytes()
-    for look in ("--fixtures", "--fixtures-per-test", "--setup-plan", "--setup-only", "--co"):
+    for look in (
+        "--fixtures",
+        "--fixtures-per-test",
+        "--setup-plan",
+        "--setup-only",
+        "--co",
+    ):
         losing.runpytest_inprocess(
-            "--recsys-model=toys:Faithful", "--recsys-json=record.json", look
+            "--recsys-model=toys:Faithful",
+            "--recsys-json=record.json",
+            look,
         )
         assert (losing.path / "record.json").read_bytes() == before, look
 
@@ -228,17 +271,24 @@ def test_many_are_counted_and_the_first_are_named(losing: pytest.Pytester) -> No
 
         @pytest.mark.parametrize("number", range(9))
         def test_it(recsys, number): ...
-        """
+        """,
     )
     result = losing.runpytest_inprocess("--recsys-json=record.json")
     (reason,) = gate_of(losing, result)["incomplete"]
-    assert reason.startswith("9 tests failed without a verdict: test_it.py::test_it[itemknn-0], ")
+    assert reason.startswith(
+        "9 tests failed without a verdict: test_it.py::test_it[itemknn-0], ",
+    )
     assert reason.endswith(" and 6 more")
 
 
 @ON_WORKERS_TOO
-def test_a_file_that_cannot_be_imported_is_named(run: Run, losing: pytest.Pytester) -> None:
-    losing.makepyfile(test_broken="import nothing_of_that_name\ndef test_it(recsys): ...")
+def test_a_file_that_cannot_be_imported_is_named(
+    run: Run,
+    losing: pytest.Pytester,
+) -> None:
+    losing.makepyfile(
+        test_broken="import nothing_of_that_name\ndef test_it(recsys): ...",
+    )
     gate = gate_of(
         losing,
         run("--recsys-model=toys:Faithful", "--recsys-json=record.json",
@@ -249,7 +299,8 @@ def test_a_file_that_cannot_be_imported_is_named(run: Run, losing: pytest.Pytest
 
 @ON_WORKERS_TOO
 def test_what_is_left_out_on_purpose_is_told_and_does_not_fail(
-    run: Run, losing: pytest.Pytester
+    run: Run,
+    losing: pytest.Pytester,
 ) -> None:
     losing.makepyfile(
         test_it=f"""
@@ -284,7 +335,10 @@ def test_gives_up(recsys):
     record = record_of(losing.path / "record.json")
     assert (record["gate"]["status"], record["gate"]["incomplete"]) == ("passed", [])
     told = {
-        row["nodeid"].rpartition("::")[2].partition("[")[0]: (row["outcome"], row["reason"])
+        row["nodeid"].rpartition("::")[2].partition("[")[0]: (
+            row["outcome"],
+            row["reason"],
+        )
         for row in record["results"]
         if row["status"] == "not-applicable"
     }
@@ -298,7 +352,10 @@ def test_gives_up(recsys):
 
 
 @pytest.mark.parametrize("option", ["--collect-only", "--setup-plan", "--setup-only"])
-def test_a_run_that_runs_no_test_says_nothing(losing: pytest.Pytester, option: str) -> None:
+def test_a_run_that_runs_no_test_says_nothing(
+    losing: pytest.Pytester,
+    option: str,
+) -> None:
     result = losing.runpytest_inprocess(option)
     assert result.ret == pytest.ExitCode.OK
     result.stdout.no_fnmatch_line("gate: *")
@@ -318,7 +375,7 @@ def test_tests_of_others_are_none_of_ours(run: Run, losing: pytest.Pytester) -> 
 
         @pytest.mark.skip
         def test_later(recommender): ...
-        """
+        """,
     )
     result = run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -337,7 +394,7 @@ def test_a_junit_file_that_pytest_cannot_write_is_named_and_the_summary_is_print
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionfinish():
             raise OSError(errno.ENOSPC, "No space left on device")  # as pytest's own hook, for the JUnit file
-        """
+        """,
     )
     pytester.makepyfile(
         """
@@ -349,14 +406,20 @@ def test_a_junit_file_that_pytest_cannot_write_is_named_and_the_summary_is_print
         @metamorphic(reorder_history)
         def test_order(source, followup):
             assert same_ranking(source, followup)
-        """
+        """,
     )
     result = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-model=mostpop", "--junitxml=junit.xml"
+        "-p",
+        "no:cacheprovider",
+        "--recsys-model=mostpop",
+        "--junitxml=junit.xml",
     )
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["*--junitxml='junit.xml' cannot be written: *No space left*", "*gate: passed; 1 held*"]
+        [
+            "*--junitxml='junit.xml' cannot be written: *No space left*",
+            "*gate: passed; 1 held*",
+        ],
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*wrote *junit.xml*")

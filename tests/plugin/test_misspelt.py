@@ -38,7 +38,11 @@ KEY = "https://api.openai.com/v1 needs a key: set OPENAI_API_KEY"
         ("--recsys-model=gpt-4o", f"--recsys-model='gpt-4o': *{KEY}*"),
     ],
 )  # fmt: skip
-def test_it_is_one_usage_error(project: pytest.Pytester, argument: str, says: str) -> None:
+def test_it_is_one_usage_error(
+    project: pytest.Pytester,
+    argument: str,
+    says: str,
+) -> None:
     project.makepyfile(TEST)
     result = project.runpytest_inprocess(argument)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -53,13 +57,17 @@ def test_options_and_keys_of_others_are_theirs(project: pytest.Pytester) -> None
         "    parser.addoption('--recsys-modle')\n"
         "    parser.addini('recsys_userz', 'theirs')\n"
         "def pytest_configure(config):\n"
-        "    config.addinivalue_line('markers', 'recsys_quik: theirs')\n"
+        "    config.addinivalue_line('markers', 'recsys_quik: theirs')\n",
     )
     project.makepyfile("import pytest\n@pytest.mark.recsys_quik\ndef test_it(): pass")
-    project.runpytest_inprocess("--recsys-modle=x", "-orecsys_userz=9").assert_outcomes(passed=1)
+    project.runpytest_inprocess("--recsys-modle=x", "-orecsys_userz=9").assert_outcomes(
+        passed=1,
+    )
 
 
-def test_an_unknown_option_of_others_is_left_to_pytest(project: pytest.Pytester) -> None:
+def test_an_unknown_option_of_others_is_left_to_pytest(
+    project: pytest.Pytester,
+) -> None:
     result = project.runpytest_inprocess("--bananas")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*unrecognized arguments: --bananas"])
@@ -70,12 +78,13 @@ def test_the_ini_file_is_named(project: pytest.Pytester) -> None:
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["ERROR: the ini file (*tox.ini) has the unknown key 'recsys_modle'*"]
+        ["ERROR: the ini file (*tox.ini) has the unknown key 'recsys_modle'*"],
     )
 
 
 def test_a_misspelt_variable_is_named(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("RECSYS_SHOP", "of somebody else")
     project.makepyfile("def test_it(): pass")
@@ -84,7 +93,7 @@ def test_a_misspelt_variable_is_named(
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["*'RECSYS_HTTP_AUTHORISATION'; did you mean 'RECSYS_HTTP_AUTHORIZATION'*"]
+        ["*'RECSYS_HTTP_AUTHORISATION'; did you mean 'RECSYS_HTTP_AUTHORIZATION'*"],
     )
     assert "secret-1234" not in result.stderr.str()
 
@@ -92,19 +101,27 @@ def test_a_misspelt_variable_is_named(
 @pytest.mark.parametrize(
     ("mark", "says"),
     [
-        ("recsys_quik", "there is no mark 'recsys_quik'; did you mean 'recsys_quick'[?]"),
+        (
+            "recsys_quik",
+            "there is no mark 'recsys_quik'; did you mean 'recsys_quick'[?]",
+        ),
         (
             "recsys_thoroug()",
             "there is no mark 'recsys_thoroug'; did you mean 'recsys_thorough'[?]",
         ),
         ("recsys_bananas", "there is no mark 'recsys_bananas'; choose one of recsys_*"),
-        ("recsys_design(user=9)", "the mark recsys_design has no 'user'; did you mean 'users'[?]"),
+        (
+            "recsys_design(user=9)",
+            "the mark recsys_design has no 'user'; did you mean 'users'[?]",
+        ),
         ("recsys_design(users='x')", "*users must be a whole number from 2, got 'x'"),
         ("recsys_design(50)", "the mark recsys_design takes names, got 50; write *"),
     ],
 )
 def test_a_misspelt_mark_is_named_with_its_test(
-    project: pytest.Pytester, mark: str, says: str
+    project: pytest.Pytester,
+    mark: str,
+    says: str,
 ) -> None:
     project.makepyfile(f"import pytest\n@pytest.mark.{mark}\ndef test_it(recsys): pass")
     result = project.runpytest_inprocess("-Wignore::pytest.PytestUnknownMarkWarning")
@@ -112,9 +129,11 @@ def test_a_misspelt_mark_is_named_with_its_test(
     result.stderr.fnmatch_lines([f"ERROR: recsys-mt: *::test_it[[]itemknn[]]: {says}"])
 
 
-def test_a_mark_that_goes_well_with_an_option_only_is_no_error(project: pytest.Pytester) -> None:
+def test_a_mark_that_goes_well_with_an_option_only_is_no_error(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(
-        "import pytest\n@pytest.mark.recsys_design(candidates=5)\ndef test_it(recsys): recsys.run()"
+        "import pytest\n@pytest.mark.recsys_design(candidates=5)\ndef test_it(recsys): recsys.run()",
     )
     result = project.runpytest_inprocess("--recsys-k=5")
     assert result.ret != pytest.ExitCode.USAGE_ERROR
@@ -122,7 +141,8 @@ def test_a_mark_that_goes_well_with_an_option_only_is_no_error(project: pytest.P
 
 @pytest.mark.parametrize("where", ["option", "ini"])
 def test_a_missing_key_is_one_usage_error_before_the_first_test(
-    project: pytest.Pytester, where: str
+    project: pytest.Pytester,
+    where: str,
 ) -> None:
     project.makepyfile(TEST)
     project.makeini("[pytest]\n" + "recsys_model = openai:gpt-4o\n" * (where == "ini"))
@@ -138,7 +158,8 @@ def test_a_missing_key_is_one_usage_error_before_the_first_test(
 
 
 def test_no_key_is_needed_where_answers_may_be_in_the_cache(
-    project: pytest.Pytester, tmp_path: Path
+    project: pytest.Pytester,
+    tmp_path: Path,
 ) -> None:
     project.makepyfile(TEST)
     from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
@@ -152,18 +173,25 @@ def test_no_key_is_needed_where_answers_may_be_in_the_cache(
         result = project.runpytest_inprocess(*given, f"--recsys-model={spec}")
         assert result.ret == code
     result = project.runpytest_inprocess(
-        *given, "--recsys-model=openai:gpt-4o", "--recsys-mode=replay"
+        *given,
+        "--recsys-model=openai:gpt-4o",
+        "--recsys-mode=replay",
     )
     assert KEY not in result.stdout.str() + result.stderr.str()
 
 
 def test_where_files_were_written_is_said(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.makepyfile(TEST)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
     given = ("--recsys-model=toys:Faithful", "--recsys-users=20")
-    result = project.runpytest_inprocess(*given, "--recsys-json=out/r.json", "--junitxml=j.xml")
+    result = project.runpytest_inprocess(
+        *given,
+        "--recsys-json=out/r.json",
+        "--junitxml=j.xml",
+    )
     result.stdout.fnmatch_lines(["wrote out/r.json, j.xml"])
     assert "Wrote out/r.json, j.xml." in (project.path / "summary.md").read_text()
     result = project.runpytest_inprocess(*given)

@@ -21,12 +21,17 @@ def test_ids_are_safe_for_selection_and_keep_the_sign() -> None:
 @pytest.mark.parametrize(
     ("transformation", "says"),
     [
-        ("lambda request, rng: request", "*<lambda>*no stable name*define it with def*"),
+        (
+            "lambda request, rng: request",
+            "*<lambda>*no stable name*define it with def*",
+        ),
         ("functools.partial(newest, 3)", "*a partial has no stable name*.name*"),
     ],
 )
 def test_a_transformation_without_a_name_is_a_usage_error(
-    project: pytest.Pytester, transformation: str, says: str
+    project: pytest.Pytester,
+    transformation: str,
+    says: str,
 ) -> None:
     project.makepyfile(
         f"""
@@ -39,7 +44,7 @@ def test_a_transformation_without_a_name_is_a_usage_error(
         @metamorphic({transformation})
         def test_it(source, followup):
             pass
-        """
+        """,
     )
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -65,13 +70,17 @@ def test_a_transformation_may_begin_with_test_and_carry_marks_and_an_id(
         )
         def test_it(source, followup):
             assert same_ranking(source, followup, margin=0.2)
-        """
+        """,
     )
     result = project.runpytest_inprocess(
-        "-v", "-p", "no:cacheprovider", "--recsys-model=toys:ScaleSensitive", "--recsys-users=40"
+        "-v",
+        "-p",
+        "no:cacheprovider",
+        "--recsys-model=toys:ScaleSensitive",
+        "--recsys-users=40",
     )
     result.stdout.fnmatch_lines(
-        ["*test_it?*-testimonial_added? PASSED*", "*test_it?*-twice? XFAIL*"]
+        ["*test_it?*-testimonial_added? PASSED*", "*test_it?*-twice? XFAIL*"],
     )
 
 
@@ -87,15 +96,23 @@ def test_a_plain_function_is_known_by_its_own_name(project: pytest.Pytester) -> 
         @metamorphic(newest_first)
         def test_history_order(source, followup):
             assert same_ranking(source, followup, similarity="overlap", margin=0.3)
-        """
+        """,
     )
     result = project.runpytest_inprocess(
-        "-v", "-k", "newest_first", "--recsys-model=toys:Faithful", "--recsys-users=20"
+        "-v",
+        "-k",
+        "newest_first",
+        "--recsys-model=toys:Faithful",
+        "--recsys-users=20",
     )
-    result.stdout.fnmatch_lines(["*::test_history_order?toys-Faithful-newest_first? PASSED*"])
+    result.stdout.fnmatch_lines(
+        ["*::test_history_order?toys-Faithful-newest_first? PASSED*"],
+    )
 
 
-def test_a_test_that_lacks_its_arguments_is_a_usage_error(project: pytest.Pytester) -> None:
+def test_a_test_that_lacks_its_arguments_is_a_usage_error(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(
         """
         from pytest_recsys_mt import metamorphic
@@ -104,14 +121,16 @@ def test_a_test_that_lacks_its_arguments_is_a_usage_error(project: pytest.Pytest
         @metamorphic(scale_ratings(2))
         def test_it(source):
             pass
-        """
+        """,
     )
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *test_it: *arguments source and followup*"])
 
 
-def test_a_transformation_listed_twice_is_a_usage_error(project: pytest.Pytester) -> None:
+def test_a_transformation_listed_twice_is_a_usage_error(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(
         """
         from pytest_recsys_mt import metamorphic
@@ -120,7 +139,7 @@ def test_a_transformation_listed_twice_is_a_usage_error(project: pytest.Pytester
         @metamorphic(scale_ratings(2), scale_ratings(2))
         def test_it(source, followup):
             pass
-        """
+        """,
     )
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -139,7 +158,9 @@ def test_the_decorator_refuses_what_is_no_transformation() -> None:
         metamorphic(test_something)  # type: ignore[arg-type]
 
 
-def test_a_transformation_that_takes_no_arguments_is_written_without_parentheses() -> None:
+def test_a_transformation_that_takes_no_arguments_is_written_without_parentheses() -> (
+    None
+):
     from pytest_recsys_mt.relations import shuffle_candidates
 
     with pytest.raises(TypeError, match=r"write shuffle_candidates without \(\)"):

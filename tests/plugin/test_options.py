@@ -26,22 +26,45 @@ def test_it(source, followup):
         ("--recsys-mode=repla", "*--recsys-mode='repla'*did you mean 'replay'*"),
         ("--recsys-inconclusive=pass", "*--recsys-inconclusive='pass'*fail, skip*"),
         ("--recsys-json=.", "*--recsys-json='.'*it is a folder*"),
-        ("--recsys-json=toys.py/record.json", "*--recsys-json='toys.py/record.json'*name a file*"),
+        (
+            "--recsys-json=toys.py/record.json",
+            "*--recsys-json='toys.py/record.json'*name a file*",
+        ),
         ("--recsys-k=30", "*k=30*20 candidates*"),
         ("--recsys-model=itemkn", "*--recsys-model='itemkn'*itemknn*"),
         ("--recsys-model=toys:Nobody", "*toys:Nobody*"),
-        ("--recsys-against=itemkn", "*--recsys-against='itemkn'*did you mean 'itemknn'*"),
-        ("-orecsys_sampler=mostpp", "*-o recsys_sampler='mostpp'*did you mean 'mostpop'*"),
-        ("--recsys-judge=toys:Jury", "*--recsys-judge='toys:Jury'*did you mean 'Judge'*"),
-        ("--recsys-judge=mostpop", "*--recsys-judge='mostpop'*neither judge(comparisons) nor*"),
-        ("-orecsys_profiler=toys:Scrib", "*-o recsys_profiler='toys:Scrib'*did you mean 'Scribe'*"),
-        ("-orecsys_profiler=toys:Noisy", "*-o recsys_profiler='toys:Noisy'*without 'complete(*"),
+        (
+            "--recsys-against=itemkn",
+            "*--recsys-against='itemkn'*did you mean 'itemknn'*",
+        ),
+        (
+            "-orecsys_sampler=mostpp",
+            "*-o recsys_sampler='mostpp'*did you mean 'mostpop'*",
+        ),
+        (
+            "--recsys-judge=toys:Jury",
+            "*--recsys-judge='toys:Jury'*did you mean 'Judge'*",
+        ),
+        (
+            "--recsys-judge=mostpop",
+            "*--recsys-judge='mostpop'*neither judge(comparisons) nor*",
+        ),
+        (
+            "-orecsys_profiler=toys:Scrib",
+            "*-o recsys_profiler='toys:Scrib'*did you mean 'Scribe'*",
+        ),
+        (
+            "-orecsys_profiler=toys:Noisy",
+            "*-o recsys_profiler='toys:Noisy'*without 'complete(*",
+        ),
         ("--recsys-data=minni", "*--recsys-data='minni'*mini*"),
         ("--recsys-prompt=persn", "*--recsys-prompt='persn'*person*"),
     ],
 )
 def test_a_bad_value_is_a_usage_error_that_names_it(
-    project: pytest.Pytester, argument: str, says: str
+    project: pytest.Pytester,
+    argument: str,
+    says: str,
 ) -> None:
     project.makepyfile(TEST)
     result = project.runpytest_inprocess(argument)
@@ -49,7 +72,9 @@ def test_a_bad_value_is_a_usage_error_that_names_it(
     result.stderr.fnmatch_lines([f"ERROR: {says}"])
 
 
-def test_what_only_some_tests_ask_is_taken_where_it_exists(project: pytest.Pytester) -> None:
+def test_what_only_some_tests_ask_is_taken_where_it_exists(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(TEST)
     project.runpytest_inprocess(
         "--recsys-model=toys:Faithful", "--recsys-against=toys:Noisy", "-orecsys_sampler=mostpop",
@@ -64,17 +89,22 @@ def test_a_bad_value_in_the_ini_file_names_its_key(project: pytest.Pytester) -> 
     result.stderr.fnmatch_lines(["ERROR: ini option recsys_k='ten'*whole number*"])
 
 
-def test_the_ini_file_sets_and_the_command_line_overrides(project: pytest.Pytester) -> None:
+def test_the_ini_file_sets_and_the_command_line_overrides(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(TEST)
-    project.makeini("[pytest]\nrecsys_model = toys:Faithful\nrecsys_users = 30\nrecsys_seed = 7\n")
+    project.makeini(
+        "[pytest]\nrecsys_model = toys:Faithful\nrecsys_users = 30\nrecsys_seed = 7\n",
+    )
     path = project.path / "record.json"
     project.runpytest_inprocess(f"--recsys-json={path}").assert_outcomes(passed=1)
     record = record_of(path)
     assert (record["models"], record["seed"]) == (["toys:Faithful"], 7)
     assert (record["settings"]["users"], record["calls"]["planned"]) == (30, 2 * 30)
-    project.runpytest_inprocess(f"--recsys-json={path}", "--recsys-users=25").assert_outcomes(
-        passed=1
-    )
+    project.runpytest_inprocess(
+        f"--recsys-json={path}",
+        "--recsys-users=25",
+    ).assert_outcomes(passed=1)
     record = record_of(path)
     assert (record["settings"]["users"], record["calls"]["planned"]) == (25, 2 * 25)
 
@@ -82,7 +112,7 @@ def test_the_ini_file_sets_and_the_command_line_overrides(project: pytest.Pytest
 def test_native_toml_configuration_is_read(project: pytest.Pytester) -> None:
     project.makepyfile(TEST)
     project.makepyprojecttoml(
-        "[tool.pytest]\nrecsys_model = ['toys:Faithful']\nrecsys_users = '20'\n"
+        "[tool.pytest]\nrecsys_model = ['toys:Faithful']\nrecsys_users = '20'\n",
     )
     project.runpytest_inprocess().assert_outcomes(passed=1)
 
@@ -90,28 +120,43 @@ def test_native_toml_configuration_is_read(project: pytest.Pytester) -> None:
 def test_several_models_are_several_tests(project: pytest.Pytester) -> None:
     project.makepyfile(TEST)
     result = project.runpytest_inprocess(
-        "--recsys-model=toys:Faithful", "--recsys-model=toys:ScaleSensitive", "-v"
+        "--recsys-model=toys:Faithful",
+        "--recsys-model=toys:ScaleSensitive",
+        "-v",
     )
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
             "*test_it?toys-Faithful-scale_ratings-2? PASSED*",
             "*test_it?toys-ScaleSensitive-scale_ratings-2? FAILED*",
-        ]
+        ],
     )
 
 
 def test_a_model_named_twice_is_a_usage_error(project: pytest.Pytester) -> None:
-    result = project.runpytest_inprocess("--recsys-model=random", "--recsys-model=random")
+    result = project.runpytest_inprocess(
+        "--recsys-model=random",
+        "--recsys-model=random",
+    )
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pytester) -> None:
+def test_the_list_names_promises_and_needs_and_runs_nothing(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(TEST)
-    result = project.runpytest_inprocess("--recsys-list", "--recsys-model=toys:OftenFailing")
+    result = project.runpytest_inprocess(
+        "--recsys-list",
+        "--recsys-model=toys:OftenFailing",
+    )
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
-        ["scale_ratings(2)", "    needs ratings in the history", "*in *::test_it", "1 relations"]
+        [
+            "scale_ratings(2)",
+            "    needs ratings in the history",
+            "*in *::test_it",
+            "1 relations",
+        ],
     )
     result.assert_outcomes()
 
@@ -127,21 +172,26 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pyte
 )
 @pytest.mark.filterwarnings("error")
 def test_a_flag_has_an_ini_twin(
-    pytester: pytest.Pytester, argument: str, ini: str, exact: bool
+    pytester: pytest.Pytester,
+    argument: str,
+    ini: str,
+    exact: bool,
 ) -> None:
     pytester.makeini(f"[pytest]\n{ini}\n")
     config = pytester.parseconfig(*argument.split())
     assert settings_of(config).exact is exact
     assert {option.name: value for option, value in changed(config).items()}.get(
-        "exact", False
+        "exact",
+        False,
     ) is exact
 
 
 def test_what_a_project_settles_is_no_option_and_its_former_one_says_what_to_type(
-    project: pytest.Pytester, pytester: pytest.Pytester
+    project: pytest.Pytester,
+    pytester: pytest.Pytester,
 ) -> None:
     project.makepyfile(
-        "def test_it(pytestconfig): assert pytestconfig.getoption('recsys_core') == '3'"
+        "def test_it(pytestconfig): assert pytestconfig.getoption('recsys_core') == '3'",
     )
     result = project.runpytest_inprocess("--recsys-core=3")
     result.assert_outcomes(passed=1, warnings=1)
@@ -161,7 +211,10 @@ def test_the_list_of_a_suite_fits_80_columns_and_has_a_promise_and_a_need_for_ev
     project: pytest.Pytester,
 ) -> None:
     result = project.runpytest_inprocess(
-        "--pyargs", "pytest_recsys_mt.suites.metamorphic", "--recsys-list", "-q"
+        "--pyargs",
+        "pytest_recsys_mt.suites.metamorphic",
+        "--recsys-list",
+        "-q",
     )
     lines = [line for line in result.stdout.lines if line]
     assert max(map(len, lines)) <= 80

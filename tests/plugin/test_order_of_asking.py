@@ -1,4 +1,6 @@
-"""A run says if a recommender's answers depend on which other users are asked with them."""
+"""A run says if a recommender's answers depend on
+which other users are asked with them.
+"""
 
 import pytest
 
@@ -59,17 +61,24 @@ def test_few_are_moved(recsys):
 
 
 def test_answers_that_batches_share_are_named_beside_the_verdict_and_in_the_notes(
-    project: pytest.Pytester, run: Run
+    project: pytest.Pytester,
+    run: Run,
 ) -> None:
     project.makepyfile(models=BATCHED, test_it=TEST)
-    common = ["--recsys-users=300", "--recsys-replicates=1", "--recsys-json=record.json"]
+    common = [
+        "--recsys-users=300",
+        "--recsys-replicates=1",
+        "--recsys-json=record.json",
+    ]
     run(*common, "--recsys-model=models.py:Batched")
     record = record_of(project.path / "record.json")
     (row,) = record["results"]
     assert "users asked together are alike" in row["reason"]
     assert row["details"]["order"]["p_value"] <= 0.001
     (note,) = [note for note in record["notes"] if "order of asking" in note]
-    assert note.startswith("models.py:Batched: the values depend on the order of asking")
+    assert note.startswith(
+        "models.py:Batched: the values depend on the order of asking",
+    )
     run(*common, "--recsys-model=models.py:Apart")
     record = record_of(project.path / "record.json")
     assert "order" not in record["results"][0]["details"]

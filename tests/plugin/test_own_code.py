@@ -58,7 +58,10 @@ def raising(project: pytest.Pytester) -> pytest.Pytester:
     return project
 
 
-def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.Pytester) -> None:
+def test_a_traceback_stands_once_with_what_was_asked(
+    run: Run,
+    raising: pytest.Pytester,
+) -> None:
     record, junit = raising.path / "record.json", raising.path / "junit.xml"
     result = run(
         "--recsys-model=shop.py:Raising",
@@ -84,7 +87,7 @@ def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.P
             "    k=1,",
             "AttributeError: 'tuple' object has no attribute 'missing'",
             "its traceback stands below *::test_it[[]shop.py-Raising-*[]]",
-        ]
+        ],
     )
     assert "not to be shown" not in text
     assert "pytest_recsys_mt/calls/" not in text
@@ -93,14 +96,16 @@ def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.P
     assert sum("return request.history.missing" in each for each in told) == 1
     assert sum("its traceback stands below" in each for each in told) == 1
     failures = [
-        case.findtext("failure") or "" for case in ElementTree.parse(junit).iter("testcase")
+        case.findtext("failure") or ""
+        for case in ElementTree.parse(junit).iter("testcase")
     ]
     assert sum("return request.history.missing" in each for each in failures) == 1
     assert sum("its traceback stands below" in each for each in failures) == 1
 
 
 def test_what_only_a_follow_up_raises_is_told_with_its_change(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     shop = """
     from pytest_recsys_mt import Recommendation
@@ -117,7 +122,11 @@ def test_what_only_a_follow_up_raises_is_told_with_its_change(
             return Recommendation(tuple(item.id for item in request.candidates[: request.k]))
     """
     project.makepyfile(TEST.replace(", shift_ratings(1)", ""), shop=shop)
-    result = run("--recsys-model=shop.py:FiveStars", "--recsys-shrink=200", "--recsys-users=10")
+    result = run(
+        "--recsys-model=shop.py:FiveStars",
+        "--recsys-shrink=200",
+        "--recsys-users=10",
+    )
     result.stdout.fnmatch_lines(
         [
             "IndexError: list index out of range",
@@ -131,15 +140,20 @@ def test_what_only_a_follow_up_raises_is_told_with_its_change(
             "        Rating(Item('*', '*', *), *),",
             "    ),",
             "    scale=Scale(2, 10),",
-        ]
+        ],
     )
-    none = run("--recsys-model=shop.py:FiveStars", "--recsys-users=10", "--recsys-shrink=0")
+    none = run(
+        "--recsys-model=shop.py:FiveStars",
+        "--recsys-users=10",
+        "--recsys-shrink=0",
+    )
     none.stdout.fnmatch_lines(["  scale       - 1 to 5"])
     none.stdout.no_fnmatch_line("*the smallest request*")
 
 
 def test_one_line_of_code_has_one_traceback_whatever_it_says(
-    run: Run, raising: pytest.Pytester
+    run: Run,
+    raising: pytest.Pytester,
 ) -> None:
     text = run("--recsys-model=shop.py:Keyed").stdout.str()
     assert text.count("return {}[request.user]") == 1
@@ -157,15 +171,20 @@ def test_the_page_for_people_has_the_traceback(raising: pytest.Pytester) -> None
     assert text.count("its traceback stands below") == 1
 
 
-def test_a_fit_that_raises_is_called_once_and_told_once(raising: pytest.Pytester) -> None:
-    result = raising.runpytest_inprocess("--recsys-model=shop.py:Unfit", "--recsys-users=20")
+def test_a_fit_that_raises_is_called_once_and_told_once(
+    raising: pytest.Pytester,
+) -> None:
+    result = raising.runpytest_inprocess(
+        "--recsys-model=shop.py:Unfit",
+        "--recsys-users=20",
+    )
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
         [
             "fit() of shop.py:Unfit raised RuntimeError: no memory",
             "-* recsys-mt: raised by shop.py:Unfit -*",
             '  File "shop.py", line *, in fit',
-        ]
+        ],
     )
     text = result.stdout.str()
     assert text.count('raise RuntimeError("no memory")') == 1
@@ -182,12 +201,18 @@ def test_a_judge_that_raises_is_told_alike(raising: pytest.Pytester) -> None:
 
         def test_second(recsys_arena):
             assert preferred(recsys_arena)
-        """
+        """,
     )
-    result = raising.runpytest_inprocess("--recsys-judge=shop.py:Cross", "--recsys-users=20")
+    result = raising.runpytest_inprocess(
+        "--recsys-judge=shop.py:Cross",
+        "--recsys-users=20",
+    )
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["*judge() of the judge shop.py:Cross raised AttributeError*", '  File "shop.py", line *']
+        [
+            "*judge() of the judge shop.py:Cross raised AttributeError*",
+            '  File "shop.py", line *',
+        ],
     )
     assert result.stdout.str().count("return comparisons[0].missing") == 1
 
@@ -229,8 +254,15 @@ def reasons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         ),
         encoding="utf-8",
     )
-    (folder / "test_it.py").write_text(TEST.replace(", shift_ratings(1)", ""), encoding="utf-8")
-    run_here(folder, *(f"--recsys-model=shop.py:{name}" for name in WRONG), "--recsys-json=r.json")
+    (folder / "test_it.py").write_text(
+        TEST.replace(", shift_ratings(1)", ""),
+        encoding="utf-8",
+    )
+    run_here(
+        folder,
+        *(f"--recsys-model=shop.py:{name}" for name in WRONG),
+        "--recsys-json=r.json",
+    )
     rows = record_of(folder / "r.json")["results"]
     return {row["model"].removeprefix("shop.py:"): row["reason"] for row in rows}
 
@@ -238,7 +270,15 @@ def reasons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def run_here(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A real pytest in a folder."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--recsys-users=20", *arguments],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "--recsys-users=20",
+            *arguments,
+        ],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -248,19 +288,26 @@ def run_here(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_answer_names_itself_the_contract_and_the_step(
-    name: str, reasons: dict[str, str]
+    name: str,
+    reasons: dict[str, str],
 ) -> None:
     for part in WRONG[name][2]:
         assert part in reasons[name]
 
 
 BROKEN = {
-    "neither": ("class Shop:\n    pass\n", ["neither recommend(requests) nor complete(prompts)"]),
+    "neither": (
+        "class Shop:\n    pass\n",
+        ["neither recommend(requests) nor complete(prompts)"],
+    ),
     "factory": (
         "def Shop():\n    return 1 / 0\n",
         ['  File "shop.py", line 2, in Shop', "    return 1 / 0", "ZeroDivisionError"],
     ),
-    "syntax": ("class Shop:\n    def f(:\n", ['shop.py", line 2', "    def f(:", "SyntaxError"]),
+    "syntax": (
+        "class Shop:\n    def f(:\n",
+        ['shop.py", line 2', "    def f(:", "SyntaxError"],
+    ),
     "import": (
         "import not_installed_anywhere\n",
         ['  File "shop.py", line 1, in <module>', "import not_installed_anywhere"],
@@ -270,7 +317,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_what_cannot_be_loaded_is_one_usage_error_with_its_traceback(
-    kind: str, project: pytest.Pytester
+    kind: str,
+    project: pytest.Pytester,
 ) -> None:
     text, says = BROKEN[kind]
     project.makepyfile(TEST, shop=text)
@@ -325,7 +373,8 @@ def test_data_that_cannot_be_had_are_one_usage_error(
 
 @ON_WORKERS_TOO
 def test_a_model_of_the_ini_file_that_cannot_be_had_is_one_usage_error(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(TEST)
     project.makeini("[pytest]\nrecsys_model = toys.py:Missing\n")
@@ -338,14 +387,24 @@ def test_a_model_of_the_ini_file_that_cannot_be_had_is_one_usage_error(
 def test_a_factory_in_place_of_a_transformation_says_what_to_write(
     project: pytest.Pytester,
 ) -> None:
-    project.makepyfile(TEST.replace("scale_ratings(2), shift_ratings(1)", "scale_ratings"))
+    project.makepyfile(
+        TEST.replace("scale_ratings(2), shift_ratings(1)", "scale_ratings"),
+    )
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: *call it: @metamorphic(scale_ratings(factor))*"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: *call it: @metamorphic(scale_ratings(factor))*"],
+    )
 
 
-@pytest.mark.parametrize("returned", ["Transformation", Transformation], ids=["text", "class"])
-def test_a_factory_is_known_by_its_annotation_as_text_or_evaluated(returned: object) -> None:
+@pytest.mark.parametrize(
+    "returned",
+    ["Transformation", Transformation],
+    ids=["text", "class"],
+)
+def test_a_factory_is_known_by_its_annotation_as_text_or_evaluated(
+    returned: object,
+) -> None:
     def mine(n: int) -> None: ...
 
     mine.__annotations__["return"] = returned

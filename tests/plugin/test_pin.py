@@ -54,10 +54,15 @@ TOLD = "pinned.toml written: it is new, and pins the lists of 10 users; review t
 
 @ON_WORKERS_TOO
 def test_a_run_that_writes_the_file_fails_and_its_rerun_too(
-    run: Run, pins: pytest.Pytester
+    run: Run,
+    pins: pytest.Pytester,
 ) -> None:
     record, junit = pins.path / "r.json", pins.path / "junit.xml"
-    shop = ["--recsys-model=models:Shop", f"--recsys-json={record}", f"--junitxml={junit}"]
+    shop = [
+        "--recsys-model=models:Shop",
+        f"--recsys-json={record}",
+        f"--junitxml={junit}",
+    ]
     assert run(*shop, "--recsys-pin", "--reruns=1").ret == 1
     assert (pins.path / "pinned.toml").read_text().count("[users.") == 10
     found = record_of(record)
@@ -67,19 +72,29 @@ def test_a_run_that_writes_the_file_fails_and_its_rerun_too(
     assert TOLD in junit.read_text()
 
 
-def test_a_file_is_written_kept_broken_and_written_anew(run: Run, pins: pytest.Pytester) -> None:
+def test_a_file_is_written_kept_broken_and_written_anew(
+    run: Run,
+    pins: pytest.Pytester,
+) -> None:
     file, record = pins.path / "pinned.toml", pins.path / "r.json"
     missing = run("--recsys-model=models:Shop")
     missing.stdout.fnmatch_lines(
-        ["*there is no file 'pinned.toml'; pytest --recsys-pin writes it*"]
+        ["*there is no file 'pinned.toml'; pytest --recsys-pin writes it*"],
     )
     assert run("--recsys-model=models:Shop", "--recsys-pin").ret == 1
 
     assert run("--recsys-model=models:Shop", f"--recsys-json={record}").ret == 0
     (row,) = record_of(record)["results"]
-    assert (row["status"], row["oracle"], row["users"]) == ("holds", "pinned:pinned.toml", 10)
+    assert (row["status"], row["oracle"], row["users"]) == (
+        "holds",
+        "pinned:pinned.toml",
+        10,
+    )
 
-    turned, before = ["--recsys-model=models:Turned", f"--recsys-json={record}"], file.read_text()
+    turned, before = (
+        ["--recsys-model=models:Turned", f"--recsys-json={record}"],
+        file.read_text(),
+    )
     broken = run(*turned)
     assert broken.ret == 1
     broken.stdout.fnmatch_lines(["*1 of 10 pinned lists is broken: user*"])
@@ -93,7 +108,10 @@ def test_a_file_is_written_kept_broken_and_written_anew(run: Run, pins: pytest.P
     assert run(*turned, "--recsys-pin").ret == 0, "nothing was left to write"
 
 
-def test_users_outside_the_sample_are_asked_and_planned(run: Run, pins: pytest.Pytester) -> None:
+def test_users_outside_the_sample_are_asked_and_planned(
+    run: Run,
+    pins: pytest.Pytester,
+) -> None:
     text = "[users.u001]\nexcludes = ['m999']\nk = 3\n[users.u002]\nexcludes = ['m001']\ncandidates = 30\n"
     (pins.path / "pinned.toml").write_text(text.replace("m999", "m001"))
     record = pins.path / "r.json"
@@ -104,7 +122,11 @@ def test_users_outside_the_sample_are_asked_and_planned(run: Run, pins: pytest.P
     assert found["calls"]["made"] == 2
     (row,) = found["results"]
     assert set(row["per_user"]) == {"u001", "u002"}
-    stopped = run("--recsys-model=models:Shop", "--recsys-max-calls=1", f"--recsys-json={record}")
+    stopped = run(
+        "--recsys-model=models:Shop",
+        "--recsys-max-calls=1",
+        f"--recsys-json={record}",
+    )
     assert stopped.ret == 1
     (row,) = record_of(record)["results"]
     assert (row["status"], "max-calls" in row["reason"]) == ("inconclusive", True)
@@ -115,10 +137,16 @@ def test_users_outside_the_sample_are_asked_and_planned(run: Run, pins: pytest.P
     [("Refusing", "error", "no such customer"), ("Raising", "error", "429")],
 )
 def test_users_without_an_answer_are_named(
-    run: Run, pins: pytest.Pytester, model: str, status: str, why: str
+    run: Run,
+    pins: pytest.Pytester,
+    model: str,
+    status: str,
+    why: str,
 ) -> None:
     # Of its own k, so that the recommender refuses every request of this side.
-    text = "[users.u001]\nexcludes = ['m001']\nk = 3\n[users.u002]\nexcludes = ['m001']\n"
+    text = (
+        "[users.u001]\nexcludes = ['m001']\nk = 3\n[users.u002]\nexcludes = ['m001']\n"
+    )
     (pins.path / "pinned.toml").write_text(text)
     record = pins.path / "r.json"
     assert run(f"--recsys-model=models:{model}", f"--recsys-json={record}").ret == 1
@@ -130,7 +158,11 @@ def test_users_without_an_answer_are_named(
 
 
 def test_one_recommender_is_pinned_at_a_time(run: Run, pins: pytest.Pytester) -> None:
-    two = run("--recsys-model=models:Shop", "--recsys-model=models:Turned", "--recsys-pin")
+    two = run(
+        "--recsys-model=models:Shop",
+        "--recsys-model=models:Turned",
+        "--recsys-pin",
+    )
     assert two.ret == 4
     two.stderr.fnmatch_lines(["*writes the lists of one recommender*"])
 
@@ -139,4 +171,6 @@ def test_a_run_without_such_a_test_says_so(run: Run, pins: pytest.Pytester) -> N
     pins.makepyfile(test_pins="def test_other(recsys):\n    assert recsys.model\n")
     other = run("--recsys-model=models:Shop", "--recsys-pin")
     assert other.ret == 4
-    other.stdout.fnmatch_lines(["*--recsys-pin wrote nothing: no test of this run calls pinned*"])
+    other.stdout.fnmatch_lines(
+        ["*--recsys-pin wrote nothing: no test of this run calls pinned*"],
+    )

@@ -1,4 +1,6 @@
-"""Somebody who waits sees that something happens: on a terminal, on workers, and in a log."""
+"""Somebody who waits sees that something happens: on a
+terminal, on workers, and in a log.
+"""
 
 from __future__ import annotations
 
@@ -76,13 +78,16 @@ COMMON = ("--recsys-model=models.py:Shop", "--recsys-users=20")
 
 def test_the_line_moves_while_one_call_holds_all_questions(folder: Path) -> None:
     watch = Watch(
-        folder, r"0 of 40 answers, 00:\d\d, test_it\[scale_ratings\(2\)\], models.py:Shop$"
+        folder,
+        r"0 of 40 answers, 00:\d\d, test_it\[scale_ratings\(2\)\], models.py:Shop$",
     )
     code, lines = pytest_on_a_terminal(folder, *COMMON, look=watch)
     assert code == 0
     assert len(watch.seen) >= 2, "each of another second"
     assert not any("answers, 00:" in line for line in lines), "nothing of it is left"
-    assert any(re.fullmatch(r"test_it.py \.\. +\[100%\]", line) for line in lines), lines
+    assert any(re.fullmatch(r"test_it.py \.\. +\[100%\]", line) for line in lines), (
+        lines
+    )
 
 
 @pytest.mark.slow  # a variant of the test before
@@ -111,7 +116,10 @@ def test_workers_are_shown_by_the_process_that_has_the_terminal(folder: Path) ->
 def test_the_fit_of_a_recommender_is_shown(folder: Path) -> None:
     watch = Watch(folder, r"fitting models.py:Trained, 00:\d\d$")
     code, _ = pytest_on_a_terminal(
-        folder, "--recsys-model=models.py:Trained", COMMON[1], look=watch
+        folder,
+        "--recsys-model=models.py:Trained",
+        COMMON[1],
+        look=watch,
     )
     assert code == 0
     assert len(watch.seen) >= 2, "it moves"
@@ -126,7 +134,7 @@ def test_only_errors_on_the_terminal_are_enough(folder: Path) -> None:
 
 def test_tests_that_print_to_the_terminal_get_lines_of_their_own(folder: Path) -> None:
     (folder / "conftest.py").write_text(
-        "from pytest_recsys_mt.plugin import status_line\nstatus_line.LOGGED_EVERY_HERE = 0.3\n"
+        "from pytest_recsys_mt.plugin import status_line\nstatus_line.LOGGED_EVERY_HERE = 0.3\n",
     )
     watch = Watch(folder, r"recsys-mt: 0 of 40 answers, ", 2)
     code, lines = pytest_on_a_terminal(folder, *COMMON, "-s", look=watch)
@@ -135,7 +143,9 @@ def test_tests_that_print_to_the_terminal_get_lines_of_their_own(folder: Path) -
 
 
 def test_other_tests_show_nothing(folder: Path) -> None:
-    (folder / "test_it.py").write_text("import time\ndef test_it():\n    time.sleep(1.2)\n")
+    (folder / "test_it.py").write_text(
+        "import time\ndef test_it():\n    time.sleep(1.2)\n",
+    )
     screens: list[Sequence[str]] = []
     code, _ = pytest_on_a_terminal(folder, look=screens.append)
     assert code == 0
@@ -176,7 +186,10 @@ def test_a_log_gets_a_line_now_and_then(folder: Path) -> None:
     told = [line for line in err.splitlines() if line]
     assert len(told) >= 2
     for line in told:
-        assert re.match(r"recsys-mt: (.* answers|loading|test_it|fitting|asking|writing)", line)
+        assert re.match(
+            r"recsys-mt: (.* answers|loading|test_it|fitting|asking|writing)",
+            line,
+        )
     assert "\x1b" not in err
 
 

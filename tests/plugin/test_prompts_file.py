@@ -73,18 +73,29 @@ def test_a_run_inside_a_run_leaves_its_texts_alone(shop: pytest.Pytester) -> Non
 
 
 def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester) -> None:
-    options = ("--recsys-model=model:Scribe", "--recsys-users=70", "--recsys-json=record.json")
-    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
+    options = (
+        "--recsys-model=model:Scribe",
+        "--recsys-users=70",
+        "--recsys-json=record.json",
+    )
+    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(
+        passed=2,
+    )
     asked = told()
     assert all(each.startswith("What would ") for each in asked)
     assert sum("Nothing famous." in each for each in asked) >= 20
     assert not any("recommender system" in each for each in asked)
     record = record_of(Path("record.json"))
     own = prompt_texts.read("own.toml")
-    assert record["settings"]["prompts"] == {"sha256": own.sha256, "texts": dict(own.texts)}
+    assert record["settings"]["prompts"] == {
+        "sha256": own.sha256,
+        "texts": dict(own.texts),
+    }
 
     # The same texts are the same questions.
-    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
+    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(
+        passed=2,
+    )
     assert not Path("told.txt").exists()
     # Other texts are other questions.
     shop.runpytest_inprocess(*options).assert_outcomes(passed=2)
@@ -97,26 +108,52 @@ def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("[templates]\nwokk = 'x'", "*'templates.wokk'; did you mean 'templates.wok'?*"),
-        ("[templates]\nwok = 'Name {k}.'", "*'templates.wok' shows nothing of the user's history*"),
-        ("[templates]\nwok = '{watched} {kk}'", "*'templates.wok' has the unknown field {kk}*"),
-        ("[instructions]\nexclude_genre = 'No!'", "*needs the fields {genre}, and has none*"),
+        (
+            "[templates]\nwokk = 'x'",
+            "*'templates.wokk'; did you mean 'templates.wok'?*",
+        ),
+        (
+            "[templates]\nwok = 'Name {k}.'",
+            "*'templates.wok' shows nothing of the user's history*",
+        ),
+        (
+            "[templates]\nwok = '{watched} {kk}'",
+            "*'templates.wok' has the unknown field {kk}*",
+        ),
+        (
+            "[instructions]\nexclude_genre = 'No!'",
+            "*needs the fields {genre}, and has none*",
+        ),
         ("[instructions]\nminimize = 'No {x}'", "*needs the fields none, and has {x}*"),
         ("[instructions]\nminimize = 'No {'", "*a brace of its own is written twice*"),
-        ("[instructions]\nminimize = ''", "*'instructions.minimize' must be a text, got ''*"),
-        ("[instructions]\nminimize = 3", "*'instructions.minimize' must be a text, got 3*"),
+        (
+            "[instructions]\nminimize = ''",
+            "*'instructions.minimize' must be a text, got ''*",
+        ),
+        (
+            "[instructions]\nminimize = 3",
+            "*'instructions.minimize' must be a text, got 3*",
+        ),
         ("minimize = 'x'", "*'minimize' stands in no table*"),
-        ("[lrworld_task]\ncast = '{k}'", "*may have the fields {asked}, {did}, *, and has {k}*"),
+        (
+            "[lrworld_task]\ncast = '{k}'",
+            "*may have the fields {asked}, {did}, *, and has {k}*",
+        ),
         ("[judge]\nrole = 'Judge!'", "*needs the fields {task}, and has none*"),
         ("[instructions", "*it is not TOML*"),
         ("", "*it has no text*"),
     ],
 )
 def test_a_wrong_file_ends_the_run_before_anything_is_asked(
-    shop: pytest.Pytester, content: str, says: str
+    shop: pytest.Pytester,
+    content: str,
+    says: str,
 ) -> None:
     Path("own.toml").write_text(content)
-    result = shop.runpytest_inprocess("--recsys-model=model:Scribe", "--recsys-prompts=own.toml")
+    result = shop.runpytest_inprocess(
+        "--recsys-model=model:Scribe",
+        "--recsys-prompts=own.toml",
+    )
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --recsys-prompts='own.toml': {says}"])
     assert not Path("told.txt").exists()
@@ -126,10 +163,10 @@ def test_questions_and_judges_are_told_what_a_file_says(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text(
         "[lrworld_task]\nnext_item = 'Guess what {many} come next.'\n[answers]\nthink = 'Reason; then the {mark}.'\n"
-        "[judge]\nrole = 'Be the user. {task}'\nwhich_overall = 'Which?'\n"
+        "[judge]\nrole = 'Be the user. {task}'\nwhich_overall = 'Which?'\n",
     )
     asked = Question(
-        "1", "next_item", "personalization", "item", "movie", {"history": ("Up (2009)",)}, ("Heat", "Alien"), 0
+        "1", "next_item", "personalization", "item", "movie", {"history": ("Up (2009)",)}, ("Heat", "Alien"), 0,
     )  # fmt: skip
     request = Request("u", (Rating(Item("up", "Up", 2009), 4),), Scale(), None, 1)
     comparison = Comparison(request, (Item("a"),), (Item("b"),))
@@ -147,11 +184,14 @@ def test_questions_and_judges_are_told_what_a_file_says(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_named(shop: pytest.Pytester) -> None:
     result = shop.runpytest_inprocess("--recsys-prompts=none.toml")
-    result.stderr.fnmatch_lines(["ERROR: --recsys-prompts='none.toml': it cannot be read*"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --recsys-prompts='none.toml': it cannot be read*"],
+    )
 
 
 def test_the_command_writes_all_texts_and_spares_a_file_that_exists(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "mine.toml"
     assert main(["prompts"]) == 0
@@ -164,7 +204,9 @@ def test_the_command_writes_all_texts_and_spares_a_file_that_exists(
     assert "exists, and may hold texts of yours" in capsys.readouterr().err
 
 
-def test_the_command_that_reproduces_a_verdict_names_the_file(shop: pytest.Pytester) -> None:
+def test_the_command_that_reproduces_a_verdict_names_the_file(
+    shop: pytest.Pytester,
+) -> None:
     shop.makepyfile(
         """
         from pytest_recsys_mt import metamorphic
@@ -174,7 +216,7 @@ def test_the_command_that_reproduces_a_verdict_names_the_file(shop: pytest.Pytes
         @metamorphic(popularity_prompt("minimize"))
         def test_niche(source, followup):
             assert decreases(source, followup, "log_popularity_difference", margin=0.2)
-        """
+        """,
     )
     shop.runpytest_inprocess(
         "--recsys-model=model:Scribe", "--recsys-prompts=own.toml", "--recsys-json=record.json", "-k", "niche",

@@ -1,4 +1,6 @@
-"""Property tests with `recsys.ask`: a planted fault shrinks to the smallest profile that shows it."""
+"""Property tests with `recsys.ask`: a planted fault shrinks
+to the smallest profile that shows it.
+"""
 
 import re
 from pathlib import Path
@@ -86,7 +88,11 @@ def test_order_is_irrelevant(recsys, request):
 
 @pytest.fixture
 def check(project: pytest.Pytester, tmp_path: Path) -> Any:
-    def execute(model: str, *more: str, test: str = TEST) -> tuple[pytest.RunResult, Any]:
+    def execute(
+        model: str,
+        *more: str,
+        test: str = TEST,
+    ) -> tuple[pytest.RunResult, Any]:
         project.makepyfile(faulty=RECOMMENDERS, test_it=test)
         out = tmp_path / "record.json"
         result = project.runpytest_inprocess(
@@ -107,7 +113,9 @@ def shown(result: pytest.RunResult) -> str:
     return str(re.findall(r"^SHOWN (.*)$", result.stdout.str(), re.MULTILINE)[-1])
 
 
-def test_a_faithful_recommender_passes_and_a_second_run_asks_nothing(check: Any) -> None:
+def test_a_faithful_recommender_passes_and_a_second_run_asks_nothing(
+    check: Any,
+) -> None:
     result, calls = check("Genres")
     result.assert_outcomes(passed=1)
     assert calls["made"] > 40
@@ -117,9 +125,11 @@ def test_a_faithful_recommender_passes_and_a_second_run_asks_nothing(check: Any)
     assert calls_again["cached"] == calls["made"]
 
 
-def test_a_reader_of_the_last_three_is_shown_on_the_smallest_profile(check: Any) -> None:
-    # Four films are the fewest of which three can be read. The candidates shrink too, though which
-    # few remain depends on what Hypothesis has tried before.
+def test_a_reader_of_the_last_three_is_shown_on_the_smallest_profile(
+    check: Any,
+) -> None:
+    # Four films are the fewest of which three can be read. The candidates shrink too,
+    # though which few remain depends on what Hypothesis has tried before.
     result, _ = check("LastThree")
     result.assert_outcomes(failed=1)
     # The oldest Hypothesis leaves one rating more.
@@ -141,7 +151,9 @@ def test_a_call_that_failed_is_no_empty_answer(check: Any) -> None:
     result, calls = check("Down")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*RecommenderError: faulty:Down failed on the request of user 'anybody', replicate 0: *"]
+        [
+            "*RecommenderError: faulty:Down failed on the request of user 'anybody', replicate 0: *",
+        ],
     )
     assert calls["failed"] > 0
 

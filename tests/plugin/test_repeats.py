@@ -41,10 +41,15 @@ def sales(project: pytest.Pytester) -> None:
 
 @pytest.mark.usefixtures("sales")
 def test_a_run_says_once_what_became_of_repeats_and_records_it(
-    project: pytest.Pytester, run: Run
+    project: pytest.Pytester,
+    run: Run,
 ) -> None:
     path = project.path / "r.json"
-    common = ("--recsys-model=toys:Faithful", "--recsys-data=sales.csv", f"--recsys-json={path}")
+    common = (
+        "--recsys-model=toys:Faithful",
+        "--recsys-data=sales.csv",
+        f"--recsys-json={path}",
+    )
     for options, rule, how in (
         ((), "latest", "the latest of each is kept"),
         (("-o", "recsys_repeats=count"), "count", "their number is the rating"),
@@ -57,12 +62,13 @@ def test_a_run_says_once_what_became_of_repeats_and_records_it(
         assert record["settings"]["repeats"] == rule
     refused = run(*common, "-orecsys_repeats=refuse")
     assert "-o recsys_repeats=latest or count allows this" in str(refused.stderr) + str(
-        refused.stdout
+        refused.stdout,
     )
 
 
 def test_the_command_that_makes_questions_says_so_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     table, questions = str(tmp_path / "sales.csv"), str(tmp_path / "q.jsonl")
     write_sales(Path(table))

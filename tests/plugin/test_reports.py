@@ -50,7 +50,9 @@ def files(project: pytest.Pytester) -> tuple[Path, Path]:
 
 
 def run_all(
-    run: Run, files: tuple[Path, Path], *more: str
+    run: Run,
+    files: tuple[Path, Path],
+    *more: str,
 ) -> tuple[dict[str, Any], pytest.RunResult]:
     record, junit = files
     result = run(
@@ -63,23 +65,41 @@ def run_all(
 
 
 def test_the_record_has_a_row_for_every_verdict_and_every_relation_without_one(
-    run: Run, files: tuple[Path, Path]
+    run: Run,
+    files: tuple[Path, Path],
 ) -> None:
     record, result = run_all(run, files)
     result.assert_outcomes(passed=4, failed=2, skipped=1)
     assert record["schema"] == "recsys-mt/2"
-    assert record["calls"]["planned"] == 2 * record["calls"]["made"] > 0  # 20 of 40 users suffice
-    rows = {(row["nodeid"].rpartition("::")[2], row["oracle"]): row for row in record["results"]}
+    assert (
+        record["calls"]["planned"] == 2 * record["calls"]["made"] > 0
+    )  # 20 of 40 users suffice
+    rows = {
+        (row["nodeid"].rpartition("::")[2], row["oracle"]): row
+        for row in record["results"]
+    }
     assert len(rows) == len(record["results"]) == 8
     assert all(row.keys() >= KEYS for row in rows.values())
     model = "toys-ScaleSensitive"
     statuses = {key: (row["status"], row["outcome"]) for key, row in rows.items()}
     assert statuses == {
-        (f"test_ranking[{model}-scale_ratings-2]", "same_ranking:rbo"): ("violated", "failed"),
-        (f"test_ranking[{model}-reorder_history]", "same_ranking:rbo"): ("holds", "passed"),
+        (f"test_ranking[{model}-scale_ratings-2]", "same_ranking:rbo"): (
+            "violated",
+            "failed",
+        ),
+        (f"test_ranking[{model}-reorder_history]", "same_ranking:rbo"): (
+            "holds",
+            "passed",
+        ),
         (f"test_ranking[{model}-add_spaces-0.1]", ""): ("not-applicable", "skipped"),
-        (f"test_known[{model}-shift_ratings-1]", "same_ranking:rbo"): ("violated", "passed"),
-        (f"test_two_verdicts[{model}-reorder_history]", "same_ranking:rbo"): ("holds", "passed"),
+        (f"test_known[{model}-shift_ratings-1]", "same_ranking:rbo"): (
+            "violated",
+            "passed",
+        ),
+        (f"test_two_verdicts[{model}-reorder_history]", "same_ranking:rbo"): (
+            "holds",
+            "passed",
+        ),
         (f"test_two_verdicts[{model}-reorder_history]", "same_ranking:overlap"): (
             "holds",
             "passed",
@@ -89,11 +109,13 @@ def test_the_record_has_a_row_for_every_verdict_and_every_relation_without_one(
     }
     assert record["gate"]["status"] == "failed"
     assert [each.rpartition("::")[2] for each in record["gate"]["violated"]] == [
-        f"test_ranking[{model}-scale_ratings-2]"
+        f"test_ranking[{model}-scale_ratings-2]",
     ]
     skipped = rows[(f"test_ranking[{model}-add_spaces-0.1]", "")]
     assert "reads no text" in skipped["reason"]
-    assert "my own mistake" in rows[(f"test_crash[{model}-reorder_history]", "")]["reason"]
+    assert (
+        "my own mistake" in rows[(f"test_crash[{model}-reorder_history]", "")]["reason"]
+    )
     violated = rows[(f"test_ranking[{model}-scale_ratings-2]", "same_ranking:rbo")]
     assert violated["p_value"] <= violated["p_bh"] <= violated["p_holm"] <= 0.05
     assert violated["examples"][0]["source"] != violated["examples"][0]["followup"]
@@ -118,7 +140,7 @@ def test_record_and_junit_are_the_same_on_two_workers(project: pytest.Pytester) 
                     if part.tag != "failure"
                 ]
                 for case in ElementTree.parse(junit).iter("testcase")
-            }
+            },
         )
     for found in records:
         # When what was asked is all that no second run repeats.
@@ -131,42 +153,61 @@ def test_record_and_junit_are_the_same_on_two_workers(project: pytest.Pytester) 
     assert cases[0] == cases[1]
 
 
-def test_junit_carries_the_facts_for_every_reader(run: Run, files: tuple[Path, Path]) -> None:
+def test_junit_carries_the_facts_for_every_reader(
+    run: Run,
+    files: tuple[Path, Path],
+) -> None:
     record, _ = run_all(run, files)
-    cases = {case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")}
+    cases = {
+        case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")
+    }
     failed = cases["test_ranking[toys-ScaleSensitive-scale_ratings-2]"]
     failure = failed.find("failure")
     assert failure is not None
     first = str(failure.get("message")).splitlines()[0]
     (row,) = [
-        row for row in record["results"] if row["nodeid"].endswith("Sensitive-scale_ratings-2]")
+        row
+        for row in record["results"]
+        if row["nodeid"].endswith("Sensitive-scale_ratings-2]")
     ]
     assert first == sentence(row)
-    assert first.startswith("scale_ratings(2) is violated: the loss of agreement beyond noise is ")
+    assert first.startswith(
+        "scale_ratings(2) is violated: the loss of agreement beyond noise is ",
+    )
     for case, status in ((failed, "violated"), (
         cases["test_ranking[toys-ScaleSensitive-reorder_history]"], "holds",
     )):  # fmt: skip
         output = case.find("system-out")
         assert output is not None
         lines = str(output.text).splitlines()
-        assert lines[0].startswith(("scale_ratings(2) is violated: ", "reorder_history holds: "))
+        assert lines[0].startswith(
+            ("scale_ratings(2) is violated: ", "reorder_history holds: "),
+        )
         facts = json.loads(lines[1])["recsys-mt"]
         assert facts["status"] == status
         assert facts["margin"] == 0.2
         assert case.find("properties") is None, "the default family xunit2 allows none"
 
 
-def test_junit_properties_where_the_family_allows_them(run: Run, files: tuple[Path, Path]) -> None:
+def test_junit_properties_where_the_family_allows_them(
+    run: Run,
+    files: tuple[Path, Path],
+) -> None:
     run_all(run, files, "-o", "junit_family=xunit1")
-    cases = {case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")}
-    properties = cases["test_ranking[toys-ScaleSensitive-scale_ratings-2]"].find("properties")
+    cases = {
+        case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")
+    }
+    properties = cases["test_ranking[toys-ScaleSensitive-scale_ratings-2]"].find(
+        "properties",
+    )
     assert properties is not None
     found = {each.get("name"): each.get("value") for each in properties}
     assert found["recsys_mt.status"] == "violated"
 
 
 def test_runs_without_recommender_tests_print_and_write_nothing(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile("def test_plain(): pass")
     result = run()
@@ -174,7 +215,9 @@ def test_runs_without_recommender_tests_print_and_write_nothing(
     assert not [line for line in result.stdout.lines if "recsys-mt:" in line]
 
 
-def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(project: pytest.Pytester) -> None:
+def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
+    project: pytest.Pytester,
+) -> None:
     path = project.path / "record.json"
     project.makepyfile("def test_plain(): pass")
     result = project.runpytest_inprocess(f"--recsys-json={path}")
@@ -186,9 +229,12 @@ def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(project: pytest.Pyt
 
 @ON_WORKERS_TOO
 def test_texts_of_others_harm_neither_workers_nor_readers(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
-    """A lone surrogate ends an xdist session, an escape reaches the terminal, a NUL breaks XML."""
+    """A lone surrogate ends an xdist session, an escape
+    reaches the terminal, a NUL breaks XML.
+    """
     project.makepyfile(
         nasty="""
         from pytest_recsys_mt import Recommendation
@@ -245,15 +291,24 @@ def test_the_fault_of_one_answer_is_shown_by_itself_under_its_oracle(
 
         def test_followup(recsys):
             assert no_repeats(recsys.run(reorder_history), margin=0.001)
-        """
+        """,
     )
-    result = project.runpytest_inprocess("--recsys-model=toys:Faithful", "--recsys-users=12")
-    result.stdout.fnmatch_lines(["*recsys-mt: no_repeats -*", "user *", "    answer", "  1 *"])
-    result.stdout.fnmatch_lines(["*recsys-mt: reorder_history -*", "to see * in full (*"])
+    result = project.runpytest_inprocess(
+        "--recsys-model=toys:Faithful",
+        "--recsys-users=12",
+    )
+    result.stdout.fnmatch_lines(
+        ["*recsys-mt: no_repeats -*", "user *", "    answer", "  1 *"],
+    )
+    result.stdout.fnmatch_lines(
+        ["*recsys-mt: reorder_history -*", "to see * in full (*"],
+    )
     result.stdout.no_fnmatch_line("*source  *follow-up*")
 
 
-def test_an_error_before_any_verdict_is_told_without_its_module(project: pytest.Pytester) -> None:
+def test_an_error_before_any_verdict_is_told_without_its_module(
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(test_it=TEST)
     path = project.path / "record.json"
     project.runpytest_inprocess(
@@ -265,7 +320,8 @@ def test_an_error_before_any_verdict_is_told_without_its_module(project: pytest.
 
 
 def test_bounds_without_a_proof_are_marked_in_the_table_and_in_the_record(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(
         test_it="""
@@ -276,13 +332,20 @@ def test_bounds_without_a_proof_are_marked_in_the_table_and_in_the_record(
 
         def test_answers(recsys):
             assert complete_list(recsys.run(), margin=0.2)
-        """
+        """,
     )
     result = run(
-        "--recsys-model=toys:Faithful", "--recsys-json=record.json", "--recsys-users=60", "-v"
+        "--recsys-model=toys:Faithful",
+        "--recsys-json=record.json",
+        "--recsys-users=60",
+        "-v",
     )
-    result.stdout.re_match_lines([r"much_is_shown +holds +~0\.\d+ \[0\.\d+, 0\.\d+\] .*"])
-    result.stdout.fnmatch_lines(["~ approximate: bounds whose error rate is not proven"])
+    result.stdout.re_match_lines(
+        [r"much_is_shown +holds +~0\.\d+ \[0\.\d+, 0\.\d+\] .*"],
+    )
+    result.stdout.fnmatch_lines(
+        ["~ approximate: bounds whose error rate is not proven"],
+    )
     rows = record_of(project.path / "record.json")["results"]
     assert {row["oracle"]: row["approximate"] for row in rows} == {
         "at_least:item_coverage": True,

@@ -45,7 +45,10 @@ def again(project: pytest.Pytester) -> Again:
     def run(row: dict[str, Any]) -> dict[str, Any]:
         path = project.path / "again.json"
         words = shlex.split(checked(row))
-        project.runpytest_inprocess(*words[words.index("pytest") + 1 :], f"--recsys-json={path}")
+        project.runpytest_inprocess(
+            *words[words.index("pytest") + 1 :],
+            f"--recsys-json={path}",
+        )
         (found,) = record_of(path)["results"]
         path.unlink()
         return dict(found)
@@ -54,7 +57,10 @@ def again(project: pytest.Pytester) -> Again:
 
 
 @pytest.fixture
-def again_in_a_shell(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Again:
+def again_in_a_shell(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Again:
     """Run the command of a row as by hand; gives the row that it makes."""
     folder = Path(sys.executable).parent
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
@@ -64,7 +70,13 @@ def again_in_a_shell(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) 
         path = project.path / "again.json"
         # The command itself writes nothing; this is how we read what it found.
         monkeypatch.setenv("PYTEST_ADDOPTS", f"--recsys-json={path}")
-        done = subprocess.run(checked(row), shell=True, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            checked(row),
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert path.exists(), done.stdout + done.stderr
         (found,) = record_of(path)["results"]
         path.unlink()
@@ -76,9 +88,16 @@ def again_in_a_shell(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) 
 def run(project: pytest.Pytester, *arguments: str) -> Rows:
     """The rows of a run; by model and relation."""
     path = project.path / "first.json"
-    # What looks for smaller examples asks until seconds are over; test_shrink has runs of its own.
-    project.runpytest_inprocess(f"--recsys-json={path}", "--recsys-shrink=0", *arguments)
-    return {f"{row['model']} {row['relation']}": row for row in record_of(path)["results"]}
+    # What looks for smaller examples asks until seconds are over; test_shrink has runs
+    # of its own.
+    project.runpytest_inprocess(
+        f"--recsys-json={path}",
+        "--recsys-shrink=0",
+        *arguments,
+    )
+    return {
+        f"{row['model']} {row['relation']}": row for row in record_of(path)["results"]
+    }
 
 
 def numbers(row: dict[str, Any]) -> dict[str, Any]:
@@ -91,13 +110,16 @@ def numbers(row: dict[str, Any]) -> dict[str, Any]:
     ids=["one process", "two workers"],
 )
 def test_two_models_and_settings_from_everywhere(
-    project: pytest.Pytester, again: Again, again_in_a_shell: Again, workers: list[str]
+    project: pytest.Pytester,
+    again: Again,
+    again_in_a_shell: Again,
+    workers: list[str],
 ) -> None:
-    """From the command line, the ini file, an override of it, and the policy; the ids of two of the
-    models differ by a number alone.
+    """From the command line, the ini file, an override of it, and the policy; the ids
+    of two of the models differ by a number alone.
     """
     project.makeini(
-        "[pytest]\nrecsys_k = 4\nrecsys_seed = 3\nrecsys_history = 7\nrecsys_replicates = 3\n"
+        "[pytest]\nrecsys_k = 4\nrecsys_seed = 3\nrecsys_history = 7\nrecsys_replicates = 3\n",
     )
     (project.path / "recsys.toml").write_text("[gate]\ninconclusive = 'skip'\n")
     project.makepyfile(**{"release/test_shop": TEST})
@@ -113,16 +135,29 @@ def test_two_models_and_settings_from_everywhere(
     assert rows["toys:Noisy reorder_history"]["status"] == "inconclusive"
     for row in (violated, unclear):
         words = shlex.split(row["reproduce"])
-        assert [word for word in words if "model" in word] == [f"--recsys-model={row['model']}"]
-        named = {"--recsys-seed=3", "--recsys-k=10", "--recsys-history=7", "--recsys-users=12"}
-        named |= {"--recsys-cache=its answers", "recsys_error_limit=0.5", "--recsys-data=mini"}
+        assert [word for word in words if "model" in word] == [
+            f"--recsys-model={row['model']}",
+        ]
+        named = {
+            "--recsys-seed=3",
+            "--recsys-k=10",
+            "--recsys-history=7",
+            "--recsys-users=12",
+        }
+        named |= {
+            "--recsys-cache=its answers",
+            "recsys_error_limit=0.5",
+            "--recsys-data=mini",
+        }
         assert named <= set(words)
     assert numbers(again_in_a_shell(violated)) == numbers(violated)
     assert numbers(again(unclear)) == numbers(unclear)
 
 
 def test_a_command_is_for_the_folder_that_the_run_began_in(
-    project: pytest.Pytester, again: Again, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester,
+    again: Again,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.makeini("[pytest]\nrecsys_users = 30\npythonpath = .\n")
     project.makepyfile(**{"release/deep/test_shop": TEST})
@@ -136,19 +171,24 @@ def test_a_command_is_for_the_folder_that_the_run_began_in(
 
 
 def test_a_test_of_the_suites_is_found_by_its_module(
-    project: pytest.Pytester, again: Again
+    project: pytest.Pytester,
+    again: Again,
 ) -> None:
     rows = run(
         project, "--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "scale_ratings",
         "--recsys-model=toys:ScaleSensitive", "--recsys-users=30",
     )  # fmt: skip
     row = next(row for row in rows.values() if row["status"] == "violated")
-    assert " --pyargs 'pytest_recsys_mt.suites.metamorphic.test_ratings::test_" in row["reproduce"]
+    assert (
+        " --pyargs 'pytest_recsys_mt.suites.metamorphic.test_ratings::test_"
+        in row["reproduce"]
+    )
     assert numbers(again(row)) == numbers(row)
 
 
 def test_a_recommender_that_a_fixture_gives_is_given_by_it_again(
-    project: pytest.Pytester, again: Again
+    project: pytest.Pytester,
+    again: Again,
 ) -> None:
     given = """
 @pytest.fixture(params=["kept", "broken"])
@@ -190,12 +230,18 @@ class Silent(Kept):
 
 @pytest.mark.parametrize(("name", "mode"), [("Kept", "replay"), ("Silent", "auto")])
 def test_answers_that_are_all_kept_are_replayed(
-    project: pytest.Pytester, again: Again, name: str, mode: str
+    project: pytest.Pytester,
+    again: Again,
+    name: str,
+    mode: str,
 ) -> None:
     project.makepyfile(kept=KEPT, test_shop=TEST)
-    row = run(project, f"--recsys-model=kept:{name}", "--recsys-users=30", "--recsys-mode=refresh")[
-        f"kept:{name} scale_ratings(2)"
-    ]
+    row = run(
+        project,
+        f"--recsys-model=kept:{name}",
+        "--recsys-users=30",
+        "--recsys-mode=refresh",
+    )[f"kept:{name} scale_ratings(2)"]
     assert row["status"] == "violated"
     assert row["reproduce"].endswith(f" --recsys-mode={mode}")
     (project.path / "asked").unlink()
@@ -205,7 +251,8 @@ def test_answers_that_are_all_kept_are_replayed(
 
 
 def test_a_baseline_decides_how_users_are_asked_and_one_test_is_not_compared(
-    project: pytest.Pytester, again: Again
+    project: pytest.Pytester,
+    again: Again,
 ) -> None:
     project.makepyfile(test_shop=TEST)
     options = ("--recsys-model=toys:Noisy", "--recsys-users=12", "-k", "scale")
@@ -243,7 +290,10 @@ def test_a_spec_with_a_key_makes_no_command(project: pytest.Pytester) -> None:
     assert all("s3cret" not in row["reproduce"] for row in rows)
 
 
-def test_every_report_shows_it(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_report_shows_it(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     project.makepyfile(test_shop=TEST)
     result = project.runpytest_inprocess(

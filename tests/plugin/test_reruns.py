@@ -49,26 +49,40 @@ def evidence_in(result: pytest.RunResult) -> list[str]:
 
 
 @pytest.mark.parametrize("mark", ["option", "marker"])
-def test_only_the_last_attempt_counts(run: Run, project: pytest.Pytester, mark: str) -> None:
+def test_only_the_last_attempt_counts(
+    run: Run,
+    project: pytest.Pytester,
+    mark: str,
+) -> None:
     marked = TEST.replace("@metamorphic", "@pytest.mark.flaky(reruns=2)\n@metamorphic")
     project.makepyfile(test_it=TEST if mark == "option" else marked)
     path = project.path / "record.json"
     model = ["--recsys-model=toys:ScaleSensitive", f"--recsys-json={path}"]
     printed_once = evidence_in(
-        run(*model, "-p", "no:rerunfailures", "-W", "ignore::pytest.PytestUnknownMarkWarning")
+        run(
+            *model,
+            "-p",
+            "no:rerunfailures",
+            "-W",
+            "ignore::pytest.PytestUnknownMarkWarning",
+        ),
     )
     once = record_of(path)
     result = run(*model, *(["--reruns=2"] if mark == "option" else []))
     again = record_of(path)
     result.assert_outcomes(passed=1, failed=1)
     assert "2 rerun" in result.stdout.str()
-    assert evidence_in(result) == printed_once, "the attempt that is printed has its evidence"
+    assert evidence_in(result) == printed_once, (
+        "the attempt that is printed has its evidence"
+    )
     rows = ranking_rows(again)
     assert rows["scale_ratings(2)"]["attempts"] == 3
     assert rows["reorder_history"]["attempts"] == 1
     for row in (*once["results"], *again["results"]):
         del row["attempts"]
-    assert again["results"] == once["results"], "p_holm too: no attempt is a hypothesis of its own"
+    assert again["results"] == once["results"], (
+        "p_holm too: no attempt is a hypothesis of its own"
+    )
     assert again["calls"] == once["calls"]
     assert again["gate"] == once["gate"]
     result.stdout.fnmatch_lines(
@@ -79,12 +93,14 @@ def test_only_the_last_attempt_counts(run: Run, project: pytest.Pytester, mark: 
             "    scale_ratings(2) is violated: *",
             "*",
             "*of 3 attempts.",
-        ]
+        ],
     )
 
 
 def test_a_rerun_throws_no_second_dice(run: Run, project: pytest.Pytester) -> None:
-    """What a recommender answered first is not forgotten where it mends itself while it runs."""
+    """What a recommender answered first is not forgotten
+    where it mends itself while it runs.
+    """
     project.makepyfile(
         mending="""
         from toys import Faithful, ScaleSensitive
@@ -113,8 +129,8 @@ def test_a_rerun_throws_no_second_dice(run: Run, project: pytest.Pytester) -> No
 
 @ON_WORKERS_TOO
 def test_the_attempt_that_passed_counts(run: Run, project: pytest.Pytester) -> None:
-    """A fault of the test's own, not of the answers: what failed before leaves no trace but a
-    number.
+    """A fault of the test's own, not of the answers: what failed before leaves no trace
+    but a number.
     """
     project.makepyfile(
         test_it=ONCE
@@ -143,18 +159,23 @@ def till():
 @metamorphic(reorder_history)
 def test_teardown(till, source, followup):
     assert same_ranking(source, followup, margin=0.2)
-"""
+""",
     )
     path = project.path / "record.json"
     result = run("--recsys-model=toys:Faithful", f"--recsys-json={path}", "--reruns=2")
     assert result.ret == pytest.ExitCode.OK
     record = record_of(path)
-    found = [(row["status"], row["outcome"], row["attempts"]) for row in record["results"]]
+    found = [
+        (row["status"], row["outcome"], row["attempts"]) for row in record["results"]
+    ]
     assert found == [("holds", "passed", 2)] * 3
     assert (record["gate"]["status"], record["gate"]["incomplete"]) == ("passed", [])
 
 
-def test_the_parts_of_a_test_make_no_rows_of_their_own(run: Run, project: pytest.Pytester) -> None:
+def test_the_parts_of_a_test_make_no_rows_of_their_own(
+    run: Run,
+    project: pytest.Pytester,
+) -> None:
     project.makepyfile(
         test_it="""
         from pytest_recsys_mt import metamorphic
@@ -171,7 +192,7 @@ def test_the_parts_of_a_test_make_no_rows_of_their_own(run: Run, project: pytest
             for number in range(2):
                 with subtests.test(number=number):
                     assert number == 0
-        """
+        """,
     )
     path = project.path / "record.json"
     result = run("--recsys-model=toys:ScaleSensitive", f"--recsys-json={path}")
@@ -187,7 +208,8 @@ def test_the_parts_of_a_test_make_no_rows_of_their_own(run: Run, project: pytest
 
 @pytest.mark.slow  # starts workers twice over
 def test_a_test_named_twice_that_fails_once_has_failed(
-    project: pytest.Pytester, tmp_path: Path
+    project: pytest.Pytester,
+    tmp_path: Path,
 ) -> None:
     """No rerun: both runs of it stand, and pytest fails for the first."""
     project.makepyfile(
@@ -198,11 +220,14 @@ def test_body(source, followup):
     verdict = same_ranking(source, followup, margin=0.2)
     assert not first_time("body")
     assert verdict
-"""
+""",
     )
     path = project.path / "record.json"
     result = project.runpytest_inprocess(
-        "-n2", "--dist=each", "--recsys-model=toys:Faithful", f"--recsys-json={path}"
+        "-n2",
+        "--dist=each",
+        "--recsys-model=toys:Faithful",
+        f"--recsys-json={path}",
     )
     result.assert_outcomes(passed=1, failed=1)
     record = record_of(path)

@@ -78,15 +78,29 @@ def rows(pytester: pytest.Pytester, *options: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_floor_is_as_deep_as_what_it_is_compared_with(pytester: pytest.Pytester) -> None:
-    """Added candidates leave few of the others in the list; noise that does not see them is no effect."""
-    found = rows(pytester, "--recsys-model=models.py:Noisy", "--recsys-seed=5", "-k", "irrelevant")
+def test_a_floor_is_as_deep_as_what_it_is_compared_with(
+    pytester: pytest.Pytester,
+) -> None:
+    """Added candidates leave few of the others in the list;
+    noise that does not see them is no effect.
+    """
+    found = rows(
+        pytester,
+        "--recsys-model=models.py:Noisy",
+        "--recsys-seed=5",
+        "-k",
+        "irrelevant",
+    )
     assert len(found) == 4
-    for row in found:  # of 20 users each: where the floor is below the margin no more are asked
+    for row in (
+        found
+    ):  # of 20 users each: where the floor is below the margin no more are asked
         assert abs(row["estimate"]) < 0.08
 
 
-def test_what_leaves_the_history_is_offered_no_more_than_before(pytester: pytest.Pytester) -> None:
+def test_what_leaves_the_history_is_offered_no_more_than_before(
+    pytester: pytest.Pytester,
+) -> None:
     options = ("--recsys-candidates=0", "--recsys-users=70", "-k", "shorter")
     (row,) = rows(pytester, "--recsys-model=models.py:Watched", *options)
     assert (row["status"], row["estimate"]) == ("holds", 0.0)

@@ -1,4 +1,6 @@
-"""Below a failed test stands what the changed lists share, above the smallest example, and on the card of the report."""
+"""Below a failed test stands what the changed lists share, above the smallest example,
+and on the card of the report.
+"""
 
 import pytest
 
@@ -33,7 +35,8 @@ def test_scale(source, followup):
 
 
 def test_what_the_changed_lists_share_stands_above_the_smallest_example(
-    project: pytest.Pytester, run: Run
+    project: pytest.Pytester,
+    run: Run,
 ) -> None:
     pytest.importorskip("jinja2")
     project.makepyfile(models=SHOP, test_it=TEST)
@@ -44,12 +47,18 @@ def test_what_the_changed_lists_share_stands_above_the_smallest_example(
     assert shared["trait"] == "with an odd id"
     assert shared["text"].startswith("All ")
     lines = result.outlines
-    (start,) = [at for at, line in enumerate(lines) if "recsys-mt: scale_ratings(2)" in line]
+    (start,) = [
+        at for at, line in enumerate(lines) if "recsys-mt: scale_ratings(2)" in line
+    ]
     below = lines[start : start + 15]
     (said,) = [
-        at for at, line in enumerate(below) if "changed lists are of users with an odd id" in line
+        at
+        for at, line in enumerate(below)
+        if "changed lists are of users with an odd id" in line
     ]
-    (smallest,) = [at for at, line in enumerate(below) if line.startswith("smallest example")]
+    (smallest,) = [
+        at for at, line in enumerate(below) if line.startswith("smallest example")
+    ]
     assert said < smallest
     page = (project.path / "report.html").read_text(encoding="utf-8")
     assert "changed lists are of users with an odd id" in page

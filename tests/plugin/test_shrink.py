@@ -131,10 +131,15 @@ def test_order(source, followup):
 
 @pytest.fixture
 def shrink(project: pytest.Pytester, tmp_path: Path) -> Any:
-    """Run a test file with --recsys-shrink; the rows of the record, the calls and the result."""
+    """Run a test file with --recsys-shrink; the rows of
+    the record, the calls and the result.
+    """
 
     def execute(
-        test: str, model: str, limit: int | None, *more: str
+        test: str,
+        model: str,
+        limit: int | None,
+        *more: str,
     ) -> tuple[list[dict[str, Any]], dict[str, int], pytest.RunResult]:
         project.makepyfile(faulty=RECOMMENDERS, test_it=test)
         out = tmp_path / "record.json"
@@ -188,11 +193,13 @@ def test_a_reader_of_the_last_three_is_shown_with_four_films_and_two_candidates(
             "    source *follow-up",
             "  1 *",
             "  2 *",
-        ]
+        ],
     )
 
 
-def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink: Any) -> None:
+def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(
+    shrink: Any,
+) -> None:
     _, before, _ = shrink(ORDER, "NoisyLastThree", 0, "--recsys-replicates=3")
     rows, calls, _ = shrink(ORDER, "NoisyLastThree", 600, "--recsys-replicates=3")
     assert calls["cached"] == before["made"]
@@ -207,7 +214,8 @@ def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink:
 
 
 def test_what_chance_alone_showed_is_not_shown(
-    shrink: Any, monkeypatch: pytest.MonkeyPatch
+    shrink: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from pytest_recsys_mt.oracles.judging import family
 
@@ -220,7 +228,9 @@ def test_what_chance_alone_showed_is_not_shown(
     assert row["shrunk"] is None
 
 
-def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(shrink: Any) -> None:
+def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(
+    shrink: Any,
+) -> None:
     rows, _, _ = shrink(ORDER, "DiceForOthers", 300)
     shrunk = rows[1]["shrunk"]
     assert sizes(shrunk)[0] == 20
@@ -229,7 +239,9 @@ def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(s
     assert shrunk["calls"] <= 300
 
 
-def test_a_smallest_request_of_a_stochastic_recommender_was_seen_again(shrink: Any) -> None:
+def test_a_smallest_request_of_a_stochastic_recommender_was_seen_again(
+    shrink: Any,
+) -> None:
     rows, _, result = shrink(ORDER, "NoisyLastThree", 400)
     shrunk = rows[1]["shrunk"]
     assert sizes(shrunk)[0] <= 6
@@ -259,7 +271,10 @@ def test_no_more_calls_are_made_than_allowed(shrink: Any) -> None:
     assert row["attempts"] == row["searched"] == shrunk["calls"]
     result.stdout.fnmatch_lines(["(the calls ran out; * calls; effect *)"])
     result.stdout.fnmatch_lines(
-        ["to look for the smallest example, with at most 200 more calls:", "*--recsys-shrink=200 *"]
+        [
+            "to look for the smallest example, with at most 200 more calls:",
+            "*--recsys-shrink=200 *",
+        ],
     )
     result.stdout.no_fnmatch_line("*--recsys-shrink=9 *--recsys-shrink=200*")
 
@@ -283,7 +298,8 @@ def without_search(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_it_is_the_default_in_this_process_and_changes_no_verdict_and_no_count(
-    shrink: Any, monkeypatch: pytest.MonkeyPatch
+    shrink: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shrinking, "SECONDS", math.inf)  # however slow this machine is
     rows, calls, _ = shrink(ORDER, "LastThree", None, "--recsys-mode=refresh")
@@ -291,7 +307,9 @@ def test_it_is_the_default_in_this_process_and_changes_no_verdict_and_no_count(
     none, counted, result = shrink(ORDER, "LastThree", 0, "--recsys-mode=refresh")
     assert none[1]["shrunk"] is None
     result.stdout.no_fnmatch_line("*smallest example:*")
-    result.stdout.fnmatch_lines(["to look for the smallest example*", "*--recsys-shrink=200*"])
+    result.stdout.fnmatch_lines(
+        ["to look for the smallest example*", "*--recsys-shrink=200*"],
+    )
     result.stdout.no_fnmatch_line("*--recsys-shrink=0*--recsys-mode=auto")
     assert without_search(rows) == without_search(none)
     searched = {"searched", "attempts", "by", "usd", "usd_at_most", "unknown_cost"}
@@ -303,7 +321,9 @@ def test_it_is_the_default_in_this_process_and_changes_no_verdict_and_no_count(
 
 @pytest.mark.parametrize("why", ["limit", "expected to fail", "takes no time"])
 def test_nothing_is_searched_unasked_where_it_may_be_felt(
-    shrink: Any, why: str, monkeypatch: pytest.MonkeyPatch
+    shrink: Any,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mark = "@pytest.mark.xfail\n" if why == "expected to fail" else ""
     test = ORDER.replace("@metamorphic", f"import pytest\n{mark}@metamorphic")
@@ -315,24 +335,32 @@ def test_nothing_is_searched_unasked_where_it_may_be_felt(
     assert rows[1]["shrunk"] is None
     assert calls["searched"] == 0
     if why in ("limit", "takes no time"):
-        result.stdout.fnmatch_lines(["to look for the smallest example*", "*--recsys-shrink=200*"])
+        result.stdout.fnmatch_lines(
+            ["to look for the smallest example*", "*--recsys-shrink=200*"],
+        )
 
 
 def test_where_time_ends_the_search_the_failure_says_so(
-    shrink: Any, monkeypatch: pytest.MonkeyPatch
+    shrink: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = itertools.count()  # a second passes whenever somebody looks
-    monkeypatch.setattr(counterexample, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(
+        counterexample,
+        "time",
+        SimpleNamespace(monotonic=lambda: next(clock)),
+    )
     rows, _, result = shrink(ORDER, "LastThree", None)
     assert not rows[1]["shrunk"]["minimal"]
     result.stdout.fnmatch_lines(
-        ["(the time was over; * calls; *", "to look for the smallest example*"]
+        ["(the time was over; * calls; *", "to look for the smallest example*"],
     )
 
 
 def test_the_search_does_not_run_the_body_again(shrink: Any) -> None:
     test = ORDER.replace(
-        "    assert complete", "    print('said in the body')\n    assert complete"
+        "    assert complete",
+        "    print('said in the body')\n    assert complete",
     )
     rows, _, result = shrink(test, "LastThree", None)
     assert rows[1]["shrunk"] is not None
@@ -357,8 +385,12 @@ def test_a_promise_of_change_is_not_shrunk(shrink: Any) -> None:
     result.stdout.no_fnmatch_line("*--recsys-shrink=*")
 
 
-def test_an_answer_that_stays_the_same_is_shown_where_it_could_change(shrink: Any) -> None:
-    """With one candidate, or with a history that the relation leaves alone, no recommender can keep the promise."""
+def test_an_answer_that_stays_the_same_is_shown_where_it_could_change(
+    shrink: Any,
+) -> None:
+    """With one candidate, or with a history that the relation leaves alone, no
+    recommender can keep the promise.
+    """
     test = """
     from pytest_recsys_mt import metamorphic
     from pytest_recsys_mt.oracles import few_unchanged
@@ -384,11 +416,15 @@ def test_a_promise_about_one_side_is_shown_with_its_answer(shrink: Any) -> None:
     assert sizes(row["shrunk"])[:2] == (1, 1)
     assert row["shrunk"]["followup"] is None
     (title,) = row["shrunk"]["source"]["answer"]
-    result.stdout.fnmatch_lines(["smallest example:*", "    answer", f"  1 {title} (already in *)"])
+    result.stdout.fnmatch_lines(
+        ["smallest example:*", "    answer", f"  1 {title} (already in *)"],
+    )
 
 
 def test_promises_behind_the_one_that_failed_end_no_search(shrink: Any) -> None:
-    """The test fails at its first promise; a search goes on to the second, which does not hold either."""
+    """The test fails at its first promise; a search goes on to
+    the second, which does not hold either.
+    """
     test = """
     from pytest_recsys_mt import metamorphic
     from pytest_recsys_mt.oracles import low_churn, same_ranking
@@ -416,10 +452,15 @@ def test_requests_that_fail_show_nothing(shrink: Any) -> None:
     """
     rows, _, _ = shrink(test, "FirstCandidate", 300)
     assert sizes(rows[0]["shrunk"]) == (1, 5, 5)
-    assert rows[0]["shrunk"]["ended"] == "nothing more can be left out, or the recommender fails"
+    assert (
+        rows[0]["shrunk"]["ended"]
+        == "nothing more can be left out, or the recommender fails"
+    )
 
 
-def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(shrink: Any) -> None:
+def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(
+    shrink: Any,
+) -> None:
     test = """
     import pytest
     from pytest_recsys_mt import expect_violated, metamorphic
@@ -442,7 +483,10 @@ def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(s
     """
     rows, _, result = shrink(test, "LastThree", 300)
     result.assert_outcomes(failed=2, passed=1)
-    shrunk = {row["nodeid"].rpartition("::")[2].partition("[")[0]: row["shrunk"] for row in rows}
+    shrunk = {
+        row["nodeid"].rpartition("::")[2].partition("[")[0]: row["shrunk"]
+        for row in rows
+    }
     assert shrunk["test_known"] is None
     assert shrunk["test_other_design"] is None
     # Two films are dropped before the order is changed; what is shown was asked so.
@@ -456,26 +500,40 @@ def test_the_record_holds_plain_data(shrink: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["-1", "many", "2.5"])
 def test_the_limit_is_a_whole_number(project: pytest.Pytester, value: str) -> None:
-    result = project.runpytest_inprocess(f"--recsys-shrink={value}", "-p", "no:cacheprovider")
+    result = project.runpytest_inprocess(
+        f"--recsys-shrink={value}",
+        "-p",
+        "no:cacheprovider",
+    )
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*--recsys-shrink='{value}': a whole number from 0 is needed*"])
+    result.stderr.fnmatch_lines(
+        [f"*--recsys-shrink='{value}': a whole number from 0 is needed*"],
+    )
 
 
 @pytest.mark.slow  # starts workers; the ini file is read as for every option
 def test_workers_find_the_same_and_the_ini_file_may_ask_for_it(
-    shrink: Any, project: pytest.Pytester
+    shrink: Any,
+    project: pytest.Pytester,
 ) -> None:
     rows, calls, _ = shrink(ORDER, "LastThree", 40, "--recsys-mode=refresh")
     project.makeini("[pytest]\nrecsys_shrink = 40\n")
     on_workers, calls_on_workers, _ = shrink(
-        ORDER, "LastThree", None, "--recsys-mode=refresh", "-n", "2"
+        ORDER,
+        "LastThree",
+        None,
+        "--recsys-mode=refresh",
+        "-n",
+        "2",
     )
     assert on_workers == rows
     assert calls_on_workers == calls
     assert rows[1]["shrunk"] is not None
 
 
-def test_each_side_is_shown_as_it_was_asked_where_both_are_transformed(shrink: Any) -> None:
+def test_each_side_is_shown_as_it_was_asked_where_both_are_transformed(
+    shrink: Any,
+) -> None:
     test = """
 from pytest_recsys_mt.oracles import same_score
 from pytest_recsys_mt.relations import place_positive
@@ -487,5 +545,9 @@ def test_places(recsys):
     ((row,), _, _) = shrink(test, "FirstCandidate", 100)
     assert (row["status"], row["relation"]) == ("violated", "place_positive(20)")
     assert row["against"] == "place_positive(1)"
-    source, followup = (row["shrunk"][side]["candidates"] for side in ("source", "followup"))
-    assert source[0] == followup[-1] != followup[0], "the positive stands first, then last"
+    source, followup = (
+        row["shrunk"][side]["candidates"] for side in ("source", "followup")
+    )
+    assert source[0] == followup[-1] != followup[0], (
+        "the positive stands first, then last"
+    )

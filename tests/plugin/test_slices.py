@@ -1,4 +1,6 @@
-"""--recsys-slices and slices=: real runs with real recommenders, of which some fail one group of users."""
+"""--recsys-slices and slices=: real runs with real
+recommenders, of which some fail one group of users.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,11 @@ def shop(project: pytest.Pytester) -> pytest.Pytester:
     return project
 
 
-def row_of(shop: pytest.Pytester, *arguments: str, outcome: str = "failed") -> dict[str, Any]:
+def row_of(
+    shop: pytest.Pytester,
+    *arguments: str,
+    outcome: str = "failed",
+) -> dict[str, Any]:
     path = shop.path / "record.json"
     result = shop.runpytest_inprocess(*COMMON, f"--recsys-json={path}", *arguments)
     assert result.parseoutcomes().get(outcome), result.stdout.str()
@@ -90,11 +96,17 @@ def row_of(shop: pytest.Pytester, *arguments: str, outcome: str = "failed") -> d
 
 
 def violated(row: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(s["slicing"], s["value"]) for s in row["slices"] if s["status"] == "violated"]
+    return [
+        (s["slicing"], s["value"]) for s in row["slices"] if s["status"] == "violated"
+    ]
 
 
-def test_a_genre_served_at_random_is_found_and_named_everywhere(shop: pytest.Pytester) -> None:
-    page, junit, path = (shop.path / name for name in ("page.html", "junit.xml", "record.json"))
+def test_a_genre_served_at_random_is_found_and_named_everywhere(
+    shop: pytest.Pytester,
+) -> None:
+    page, junit, path = (
+        shop.path / name for name in ("page.html", "junit.xml", "record.json")
+    )
     result = shop.runpytest_inprocess(
         "-p", "no:cacheprovider", "-v", "--recsys-model=shops:RandomForAction",
         "--recsys-slices=activity,genre", "--recsys-shrink=40", f"--recsys-json={path}",
@@ -116,14 +128,18 @@ def test_a_genre_served_at_random_is_found_and_named_everywhere(shop: pytest.Pyt
             "group *verdict *measured *bounds *users",
             "all users *not settled *",
             "users of genre Action *VIOLATED *",
-        ]
+        ],
     )
     for report in (page, junit):
-        assert "violated for users of genre Action" in report.read_text(encoding="utf-8")
+        assert "violated for users of genre Action" in report.read_text(
+            encoding="utf-8",
+        )
     assert "Where it breaks: " in page.read_text(encoding="utf-8")
 
 
-def test_users_with_few_ratings_who_get_the_popular_list_are_found(shop: pytest.Pytester) -> None:
+def test_users_with_few_ratings_who_get_the_popular_list_are_found(
+    shop: pytest.Pytester,
+) -> None:
     text = TEST.replace("scale_ratings(2))", "swap_history)")
     text = text.replace("same_ranking(source, followup, margin=0.15)",
                         "different_ranking(source, followup, margin=0.25)")  # fmt: skip
@@ -134,7 +150,9 @@ def test_users_with_few_ratings_who_get_the_popular_list_are_found(shop: pytest.
     assert violated(row) == [("activity", "light")]
 
 
-def test_a_sound_recommender_passes_with_slices_of_the_ini_file(shop: pytest.Pytester) -> None:
+def test_a_sound_recommender_passes_with_slices_of_the_ini_file(
+    shop: pytest.Pytester,
+) -> None:
     shop.makeini("[pytest]\nrecsys_slices = activity, genre, age\n")
     row = row_of(shop, "--recsys-model=shops:Shop", outcome="passed")
     assert violated(row) == []
@@ -145,10 +163,21 @@ def test_a_violation_of_a_group_can_be_expected_and_run_again_and_replayed(
     shop: pytest.Pytester,
 ) -> None:
     text = TEST.replace("assert same_ranking(", "assert expect_violated(same_ranking(")
-    shop.makepyfile(test_shop=text.replace("margin=0.15)", "margin=0.15, slices=['genre']))"))
-    options = ("--recsys-model=shops:RandomForAction", f"--recsys-cache={shop.path / 'cache'}")
+    shop.makepyfile(
+        test_shop=text.replace("margin=0.15)", "margin=0.15, slices=['genre']))"),
+    )
+    options = (
+        "--recsys-model=shops:RandomForAction",
+        f"--recsys-cache={shop.path / 'cache'}",
+    )
     first = row_of(shop, *options, outcome="passed")
-    again = row_of(shop, *options, "--recsys-mode=replay", "--reruns=1", outcome="passed")
+    again = row_of(
+        shop,
+        *options,
+        "--recsys-mode=replay",
+        "--reruns=1",
+        outcome="passed",
+    )
     assert first["slices"] == again["slices"]
     assert violated(first) == [("genre", "Action")]
 
@@ -158,10 +187,19 @@ def test_two_models_and_a_limit_on_calls(shop: pytest.Pytester) -> None:
     options = ("--recsys-model=shops:RandomForAction", "--recsys-model=shops:Shop")
     both = (*COMMON, f"--recsys-json={path}", "--recsys-slices=genre", *options)
     shop.runpytest_inprocess(*both).assert_outcomes(failed=1, passed=1)
-    bad, good = sorted(record_of(path)["results"], key=lambda row: row["status"] == "holds")
+    bad, good = sorted(
+        record_of(path)["results"],
+        key=lambda row: row["status"] == "holds",
+    )
     assert (violated(bad), violated(good)) == ([("genre", "Action")], [])
     cache = f"--recsys-cache={shop.path / 'other'}"
-    limited = row_of(shop, options[0], "--recsys-slices=genre", "--recsys-max-calls=60", cache)
+    limited = row_of(
+        shop,
+        options[0],
+        "--recsys-slices=genre",
+        "--recsys-max-calls=60",
+        cache,
+    )
     assert limited["status"] == "inconclusive"
     assert violated(limited) == []
 
@@ -174,7 +212,9 @@ def test_two_models_and_a_limit_on_calls(shop: pytest.Pytester) -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_option_ends_the_run_before_any_call(
-    shop: pytest.Pytester, given: str, words: str
+    shop: pytest.Pytester,
+    given: str,
+    words: str,
 ) -> None:
     result = shop.runpytest_inprocess(*COMMON, f"--recsys-slices={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -184,13 +224,19 @@ def test_a_wrong_option_ends_the_run_before_any_call(
 def test_one_user_of_each_unit_is_asked(shop: pytest.Pytester) -> None:
     path = shop.path / "record.json"
     shop.runpytest_inprocess(
-        *COMMON, f"--recsys-json={path}", "--recsys-model=itemknn", "-orecsys_unit=age"
+        *COMMON,
+        f"--recsys-json={path}",
+        "--recsys-model=itemknn",
+        "-orecsys_unit=age",
     )
     (row,) = record_of(path)["results"]
-    assert len({int(load("mini").users[user]["age"]) for user in row["per_user"]}) == row["users"]
+    assert (
+        len({int(load("mini").users[user]["age"]) for user in row["per_user"]})
+        == row["users"]
+    )
     assert record_of(path)["settings"]["unit"] == "age"
     wrong = shop.runpytest_inprocess(*COMMON, "-orecsys_unit=agee")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(
-        ["*no user of dataset 'mini' has the attribute 'agee'*did you mean 'age'*"]
+        ["*no user of dataset 'mini' has the attribute 'agee'*did you mean 'age'*"],
     )

@@ -1,4 +1,6 @@
-"""What a run says at its end: what does not hold, counts of what holds, reasons of what does not apply."""
+"""What a run says at its end: what does not hold, counts of
+what holds, reasons of what does not apply.
+"""
 
 import re
 
@@ -46,8 +48,8 @@ def files(project: pytest.Pytester) -> None:
             "texts/test_texts": """
             def test_all(recsys):
                 recsys.texts
-            """
-        }
+            """,
+        },
     )
 
 
@@ -55,7 +57,9 @@ def ours(result: pytest.RunResult) -> list[str]:
     """What the plugin wrote at the end of a run."""
     lines = result.stdout.lines
     start = next(at for at, line in enumerate(lines) if "= recsys-mt: " in line)
-    ends = [at for at, line in enumerate(lines) if at > start and line.startswith("=====")]
+    ends = [
+        at for at, line in enumerate(lines) if at > start and line.startswith("=====")
+    ]
     return lines[start : ends[0]]
 
 
@@ -91,12 +95,14 @@ def test_a_table_of_all_verdicts_on_request(run: Run) -> None:
     assert all(len(line) <= 80 for line in lines)
     rows = [line.split() for line in lines]
     assert ["name", "verdict", "measured", "[bounds]", "limit", "users"] in rows
-    assert [row[-3:] for row in rows if row[:2] == ["scale_ratings(2)", "VIOLATED"]] == [
-        ["<=", "0.2", "20"]
-    ]
+    assert [
+        row[-3:] for row in rows if row[:2] == ["scale_ratings(2)", "VIOLATED"]
+    ] == [["<=", "0.2", "20"]]
     chosen = ours(run(MODEL, "-orecsys_columns=name,p"))
     assert ["name", "p"] in [line.split() for line in chosen]
-    assert [line.rpartition(" ")[0].strip() for line in chosen if line.startswith("reorder")] == [
+    assert [
+        line.rpartition(" ")[0].strip() for line in chosen if line.startswith("reorder")
+    ] == [
         "reorder_history, ranking same_ranking:rbo",
         "reorder_history, two_verdicts same_ranking:rbo",
         "reorder_history, two_verdicts same_ranking:overlap",
@@ -111,7 +117,7 @@ def test_columns_in_the_ini_file_and_wrong_ones(project: pytest.Pytester) -> Non
     wrong = project.runpytest_inprocess("-orecsys_columns=name,user")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(
-        ["ERROR: *recsys_columns='name,user'*name, test*did you mean 'users'*"]
+        ["ERROR: *recsys_columns='name,user'*name, test*did you mean 'users'*"],
     )
 
 
@@ -121,10 +127,18 @@ def test_what_does_not_apply_is_no_line_of_pytests_skipped_tests(run: Run) -> No
     result = run(MODEL, "-ra", "--recsys-inconclusive=skip")
     result.assert_outcomes(passed=3, failed=1, skipped=9)
     listed = [line for line in result.stdout.lines if line.startswith("SKIPPED")]
-    assert len(listed) == 2, "a user's own skip stays, and one that an inconclusive verdict caused"
+    assert len(listed) == 2, (
+        "a user's own skip stays, and one that an inconclusive verdict caused"
+    )
     users, unclear = sorted(listed, key=lambda line: "inconclusive" in line)
-    assert re.fullmatch(r"SKIPPED \[1\] own/test_toys\.py:\d+: the shop is closed", users)
-    assert re.match(r"SKIPPED \[1\] own/test_toys\.py:2\d: hit@10 is inconclusive: ", unclear)
+    assert re.fullmatch(
+        r"SKIPPED \[1\] own/test_toys\.py:\d+: the shop is closed",
+        users,
+    )
+    assert re.match(
+        r"SKIPPED \[1\] own/test_toys\.py:2\d: hit@10 is inconclusive: ",
+        unclear,
+    )
 
 
 @pytest.mark.usefixtures("files")
@@ -142,7 +156,8 @@ def test_two_models_are_named_where_they_differ(run: Run) -> None:
 
 
 def test_many_without_a_verdict_for_one_reason_share_a_sentence(
-    run: Run, project: pytest.Pytester
+    run: Run,
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(
         test_it="""
@@ -153,7 +168,7 @@ def test_many_without_a_verdict_for_one_reason_share_a_sentence(
         @metamorphic(scale_ratings(2), reorder_history, shift_ratings(1))
         def test_ranking(source, followup):
             assert same_ranking(source, followup, margin=0.2)
-        """
+        """,
     )
     text = " ".join(" ".join(ours(run("--recsys-model=toys:OftenFailing"))).split())
     assert "3 promises got no verdict: " in text
@@ -168,4 +183,7 @@ def test_a_first_run_says_what_it_found_in_40_lines(pytester: pytest.Pytester) -
     assert all(len(line) <= 80 for line in lines)
     assert not [line for line in result.stdout.lines if line.startswith("SKIPPED")]
     assert "(all of arena)" in "".join(lines)
-    assert "(all of lrworld, " in " ".join(lines).replace("\n    ", " ").replace("     ", " ")
+    assert "(all of lrworld, " in " ".join(lines).replace("\n    ", " ").replace(
+        "     ",
+        " ",
+    )

@@ -1,4 +1,6 @@
-"""Keys that leave a run by ways which are no report of a test: its log, its warnings, errors of hooks."""
+"""Keys that leave a run by ways which are no report of a
+test: its log, its warnings, errors of hooks.
+"""
 
 import pytest
 
@@ -38,9 +40,14 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_log_of_a_run_holds_no_key(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(LOGS, test_broken="1 / 0")  # of which the run says so, and goes on
+    pytester.makepyfile(
+        LOGS,
+        test_broken="1 / 0",
+    )  # of which the run says so, and goes on
     done = pytester.runpytest_inprocess(
-        "--log-file=log.txt", "--log-cli-level=INFO", "--continue-on-collection-errors"
+        "--log-file=log.txt",
+        "--log-cli-level=INFO",
+        "--continue-on-collection-errors",
     )
     written = (pytester.path / "log.txt").read_text(encoding="utf-8")
     for text in (written, done.stdout.str()):
@@ -48,7 +55,9 @@ def test_the_log_of_a_run_holds_no_key(pytester: pytest.Pytester) -> None:
         assert KEY not in text
 
 
-def test_a_warning_that_writes_what_it_keeps_holds_no_key(pytester: pytest.Pytester) -> None:
+def test_a_warning_that_writes_what_it_keeps_holds_no_key(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(WARNS)
     done = pytester.runpytest_inprocess("-Wdefault")
     told = done.stdout.str() + done.stderr.str()

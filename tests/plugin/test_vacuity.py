@@ -1,4 +1,6 @@
-"""A promise about what a recommender does not read is kept, and the run says that this means nothing."""
+"""A promise about what a recommender does not read is kept,
+and the run says that this means nothing.
+"""
 
 import re
 from collections.abc import Callable
@@ -108,7 +110,11 @@ def vacuous(record: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(row["model"], row["relation"]): row["vacuous"] for row in rows}
 
 
-RATINGS = {"scale_ratings(2)": "ratings", "shift_ratings(1)": "ratings", "shuffle_candidates": ""}
+RATINGS = {
+    "scale_ratings(2)": "ratings",
+    "shift_ratings(1)": "ratings",
+    "shuffle_candidates": "",
+}
 NOTHING = dict.fromkeys(RATINGS, "")
 SCALE = ("-k", "scale_ratings")
 
@@ -118,15 +124,24 @@ def of(model: str, expected: dict[str, str]) -> dict[tuple[str, str], str]:
 
 
 def test_every_report_says_what_is_not_read(
-    run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     result, record = run(
-        "--recsys-model=readers:Chosen", "-v", "--junitxml=junit.xml", "--recsys-html=report.html"
+        "--recsys-model=readers:Chosen",
+        "-v",
+        "--junitxml=junit.xml",
+        "--recsys-html=report.html",
     )
     assert vacuous(record) == of("readers:Chosen", RATINGS)
     unread = record["results"][0]["details"]["unread"]
-    assert (unread["relation"], unread["users"], unread["below"]) == ("invert_ratings", 59, 0.05)
+    assert (unread["relation"], unread["users"], unread["below"]) == (
+        "invert_ratings",
+        59,
+        0.05,
+    )
     result.stdout.re_match_lines_random(
         [
             r"scale_ratings\(2\) +holds vacuously .*",
@@ -136,13 +151,12 @@ def test_every_report_says_what_is_not_read(
             r"calls: .*",
             r".*138 more, sent or cached, to",
             r"gate: passed; 3 held \(2 vacuously\)",
-        ]
+        ],
     )
-    # 59 users under invert_ratings and level_ratings each, and 20 under swap_candidates, which is clear at the first step.
+    # 59 users under invert_ratings and level_ratings each, and 20 under
+    # swap_candidates, which is clear at the first step.
     assert record["calls"]["controls"] == 59 + 59 + 20
-    said = (
-        "it does not read ratings (invert_ratings: the share of users whose answer changes is below"
-    )
+    said = "it does not read ratings (invert_ratings: the share of users whose answer changes is below"
     assert said in Path("junit.xml").read_text()
     assert '"vacuous": "ratings"' in Path("junit.xml").read_text()
     assert said in Path("report.html").read_text()
@@ -154,14 +168,23 @@ def test_every_report_says_what_is_not_read(
 def test_models_of_one_run_are_told_apart_by_workers_too(run: Run) -> None:
     models = {"itemknn": NOTHING, "mostpop": RATINGS, "readers:Warm": RATINGS}
     result, record = run(
-        *(f"--recsys-model={model}" for model in models), "-n", "2", "--recsys-users=120"
+        *(f"--recsys-model={model}" for model in models),
+        "-n",
+        "2",
+        "--recsys-users=120",
     )
-    assert vacuous(record) == {k: v for m, e in models.items() for k, v in of(m, e).items()}
+    assert vacuous(record) == {
+        k: v for m, e in models.items() for k, v in of(m, e).items()
+    }
     result.stdout.re_match_lines_random([r".*readers:Warm does not read ratings.*"])
 
 
 def test_a_declaration_is_taken_at_its_word(run: Run) -> None:
-    _, record = run("--recsys-model=readers:Frank", "--recsys-users=30", "--recsys-alpha=0.3")
+    _, record = run(
+        "--recsys-model=readers:Frank",
+        "--recsys-users=30",
+        "--recsys-alpha=0.3",
+    )
     assert vacuous(record) == of("readers:Frank", RATINGS)
     assert record["results"][0]["details"]["unread"] == {"declared": True}
     assert record["calls"]["controls"] == 20, "of swap_candidates"
@@ -170,7 +193,7 @@ def test_a_declaration_is_taken_at_its_word(run: Run) -> None:
 def test_a_wrong_declaration_names_the_choices(run: Run) -> None:
     result, _ = run("--recsys-model=readers:Misspelt")
     result.stderr.re_match_lines_random(
-        [r".*\.ignores holds 'rating'; the parts of a request are 'ratings', .*"]
+        [r".*\.ignores holds 'rating'; the parts of a request are 'ratings', .*"],
     )
     assert result.ret
 
@@ -213,9 +236,15 @@ def test_a_limit_of_calls_leaves_no_room_for_controls(run: Run) -> None:
     _, record = run(model, "--recsys-max-calls=5000", *SCALE)
     assert {row["vacuous"] for row in record["results"]} == {""}
     _, record = run(
-        model, "--recsys-max-calls=145", "-orecsys_controls=100", "--recsys-cache=fresh", *SCALE
+        model,
+        "--recsys-max-calls=145",
+        "-orecsys_controls=100",
+        "--recsys-cache=fresh",
+        *SCALE,
     )
-    assert [(row["status"], row["vacuous"]) for row in record["results"]] == [("holds", "")]
+    assert [(row["status"], row["vacuous"]) for row in record["results"]] == [
+        ("holds", ""),
+    ]
 
 
 def test_a_plan_counts_controls_apart(run: Run) -> None:
@@ -231,7 +260,10 @@ def test_a_gate_may_refuse_it(run: Run) -> None:
     Path("recsys.toml").write_text(rule)
     result, record = run("--recsys-model=readers:Frank")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "1 kept vacuously (scale_ratings(2): it does not read" in record["gate"]["sentence"]
+    assert (
+        "1 kept vacuously (scale_ratings(2): it does not read"
+        in record["gate"]["sentence"]
+    )
     (reason,) = record["gate"]["reasons"]
     assert reason.startswith("vacuous: test_scale.py::")
     result, record = run("--recsys-model=readers:Frank", "-k", "shift")

@@ -16,7 +16,9 @@ GENRES = ("Drama", "Comedy", "Noir", "Western")
 
 
 def simulate(users: int = 40, items: int = 60, seed: int = 0) -> Dataset:
-    """Half-star ratings; popular items have low numbers, and some items have no interaction."""
+    """Half-star ratings; popular items have low numbers,
+    and some items have no interaction.
+    """
     rng = np.random.default_rng(seed)
     catalogue = {
         f"i{n}": Item(
@@ -35,8 +37,10 @@ def simulate(users: int = 40, items: int = 60, seed: int = 0) -> Dataset:
         for user in range(users)
         for time, item in enumerate(
             rng.permutation(
-                np.unique(((items - 5) * rng.random(rng.integers(3, 30)) ** 2).astype(int))
-            )
+                np.unique(
+                    ((items - 5) * rng.random(rng.integers(3, 30)) ** 2).astype(int),
+                ),
+            ),
         )
     ]
     return Dataset(
@@ -54,7 +58,11 @@ def fitted(spec: str, dataset: Dataset, seed: int = 0) -> ScoringRecommender:
     return recommender
 
 
-def requests(dataset: Dataset, candidates: int | None = None, k: int = 10) -> list[Request]:
+def requests(
+    dataset: Dataset,
+    candidates: int | None = None,
+    k: int = 10,
+) -> list[Request]:
     """Every user's request; candidates are drawn from the whole catalogue."""
     rng = np.random.default_rng(1)
     items = list(dataset.items.values())
@@ -65,7 +73,9 @@ def requests(dataset: Dataset, candidates: int | None = None, k: int = 10) -> li
             dataset.scale,
             None
             if candidates is None
-            else tuple(items[n] for n in rng.choice(len(items), candidates, replace=False)),
+            else tuple(
+                items[n] for n in rng.choice(len(items), candidates, replace=False)
+            ),
             k,
         )
         for user, history in dataset.histories.items()
@@ -73,7 +83,9 @@ def requests(dataset: Dataset, candidates: int | None = None, k: int = 10) -> li
 
 
 def ask(
-    *ratings: tuple[str, float], k: int = 3, candidates: tuple[str, ...] | None = None
+    *ratings: tuple[str, float],
+    k: int = 3,
+    candidates: tuple[str, ...] | None = None,
 ) -> Request:
     """A request with a history of (item id, rating)."""
     return Request(

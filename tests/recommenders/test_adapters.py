@@ -1,4 +1,6 @@
-"""What the bases of adapters do for every library: ties, scales, repeats, unknown items, and users that are stored."""
+"""What the bases of adapters do for every library: ties, scales, repeats, unknown
+items, and users that are stored.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +27,9 @@ FIVE = Scale(1, 5)
 
 @dataclass(eq=False)
 class Own(Adapter):
-    """The more a history has of an item, the better are those next to it; all others are equal."""
+    """The more a history has of an item, the better are
+    those next to it; all others are equal.
+    """
 
     steps: int = 3
 
@@ -54,7 +58,9 @@ class Stored(StoredUsers):
 
 @dataclass(eq=False)
 class Given(Adapter):
-    """What a function makes of the table of scores: 1 for the first item, 2 for the second, and so on."""
+    """What a function makes of the table of scores: 1 for the
+    first item, 2 for the second, and so on.
+    """
 
     make: Any = None
 
@@ -77,7 +83,9 @@ def fitted(adapter: Any) -> Any:
 
 
 def request(*ratings: tuple[str, float], scale: Scale = FIVE, k: int = 3) -> Request:
-    history = tuple(Rating(Item(item), value, 10 + n) for n, (item, value) in enumerate(ratings))
+    history = tuple(
+        Rating(Item(item), value, 10 + n) for n, (item, value) in enumerate(ratings)
+    )
     return Request("somebody", history, scale, candidates=None, k=k)
 
 
@@ -105,7 +113,10 @@ def test_a_rating_means_the_same_on_every_scale() -> None:
     other = scale_ratings(3)(asked, np.random.default_rng(0))
     assert other.scale == Scale(3, 15)
     assert own.history(other) == pytest.approx({first: 4.0, second: 2.0})
-    assert own.profiles([other]).toarray().tolist() == own.profiles([asked]).toarray().tolist()
+    assert (
+        own.profiles([other]).toarray().tolist()
+        == own.profiles([asked]).toarray().tolist()
+    )
 
 
 def test_a_repeated_item_counts_once_with_its_last_rating_or_is_a_sum() -> None:
@@ -160,7 +171,10 @@ def test_scores_may_be_any_table_of_numbers(make: Any) -> None:
         (lambda table: np.vstack([table, table]), r"of shape \(4, 351\)"),
         (lambda table: table[0], r"of shape \(351,\)"),
         (lambda table: table.astype(str), "type <U"),
-        (_last_is_nan, "1 of the 702 scores .* are NaN, the first for user 'somebody' and item "),
+        (
+            _last_is_nan,
+            "1 of the 702 scores .* are NaN, the first for user 'somebody' and item ",
+        ),
     ],
     ids=["none", "transposed", "narrow", "long", "row", "text", "NaN"],
 )
@@ -173,7 +187,10 @@ def test_scores_that_are_all_the_same_are_a_warning_once() -> None:
     given = fitted(Given(np.zeros_like))
     given.recommend([request(), request()])  # nothing is known of them
     asked = [request(("a", 5.0)), request(("b", 4.0))]
-    with pytest.warns(UserWarning, match="for all 351 items, for each of 2 requests") as told:
+    with pytest.warns(
+        UserWarning,
+        match="for all 351 items, for each of 2 requests",
+    ) as told:
         given.recommend([*asked])
     assert "ids are text in the data: 'somebody'" in str(told[0].message)
     given.recommend(asked)
@@ -182,7 +199,10 @@ def test_scores_that_are_all_the_same_are_a_warning_once() -> None:
 def test_a_repeated_item_stands_where_it_was_last() -> None:
     own = fitted(Own())
     first, second = own.catalogue.ids[3], own.catalogue.ids[7]
-    assert list(own.history(request((first, 1.0), (second, 2.0), (first, 3.0)))) == [second, first]
+    assert list(own.history(request((first, 1.0), (second, 2.0), (first, 3.0)))) == [
+        second,
+        first,
+    ]
 
 
 def test_training_data_are_handed_on_as_they_are() -> None:
@@ -194,7 +214,8 @@ def test_training_data_are_handed_on_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("adapter", "name"), [(Own(), "Own"), (Own(steps=5), "Own?steps=5"), (Stored(), "Stored")]
+    ("adapter", "name"),
+    [(Own(), "Own"), (Own(steps=5), "Own?steps=5"), (Stored(), "Stored")],
 )
 def test_the_name_says_the_class_and_what_was_set(adapter: Adapter, name: str) -> None:
     assert adapter.name == name
@@ -220,7 +241,9 @@ def test_a_rating_that_differs_by_rounding_is_the_stored_one() -> None:
 
 
 @pytest.mark.parametrize("shown", [20, 10_000])
-def test_a_stored_user_is_served_with_the_latest_of_the_history_or_all(shown: int) -> None:
+def test_a_stored_user_is_served_with_the_latest_of_the_history_or_all(
+    shown: int,
+) -> None:
     longest = TRAINING.interactions["user"].value_counts().index[0]
     cases = SPLIT.cases(Design(users=1000, history=shown, candidates=0))
     asked = next(case.request for case in cases if case.request.user == longest)
@@ -231,7 +254,9 @@ def test_histories_of_another_length_are_served_if_they_are_said() -> None:
     longest = TRAINING.interactions["user"].value_counts().index[0]
     cases = SPLIT.cases(Design(users=1000, history=5, candidates=0))
     asked = next(case.request for case in cases if case.request.user == longest)
-    assert fitted(Stored(shown=5)).recommend([asked]) == [Recommendation(tuple(_best(asked)))]
+    assert fitted(Stored(shown=5)).recommend([asked]) == [
+        Recommendation(tuple(_best(asked))),
+    ]
     with pytest.raises(NotApplicable, match=r"the latest 20.* say \?shown=N"):
         fitted(Stored()).recommend([asked])
 
@@ -256,14 +281,17 @@ def _another_rating(asked: Request) -> Request:
         (_another_rating, "has another"),
         (
             lambda asked: asked.replace(
-                history=(*asked.history[1:], Rating(Item("another"), 5, 10**10))
+                history=(*asked.history[1:], Rating(Item("another"), 5, 10**10)),
             ),
             "has another",
         ),
     ],
     ids=["stranger", "shorter", "none", "other rating", "other item"],
 )
-def test_another_history_than_the_stored_one_cannot_be_asked(change: Any, why: str) -> None:
+def test_another_history_than_the_stored_one_cannot_be_asked(
+    change: Any,
+    why: str,
+) -> None:
     stored = fitted(Stored())
     with pytest.raises(NotApplicable, match=why):
         stored.recommend([change(own_request(USERS[0]))])

@@ -1,4 +1,6 @@
-"""EASE, iALS and RP3beta against what they minimise or count, computed without their formulas."""
+"""EASE, iALS and RP3beta against what they minimise or
+count, computed without their formulas.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from tests.recommenders.data import ask, fitted, requests, simulate
 
 FEW, MANY = simulate(), simulate(users=90, items=50)
 """Fewer users than items, and the other way round."""
-either = pytest.mark.parametrize("dataset", [FEW, MANY], ids=["few users", "many users"])
+either = pytest.mark.parametrize(
+    "dataset",
+    [FEW, MANY],
+    ids=["few users", "many users"],
+)
 weighed = pytest.mark.parametrize("weights", ["binary", "ratings"])
 
 
@@ -36,7 +42,9 @@ def dense(recommender: ScoringRecommender, dataset: Dataset, weights: str) -> Fl
 @weighed
 @pytest.mark.parametrize("strength", [0.5, 200.0])
 def test_ease_predicts_each_item_by_ridge_regression_on_all_others(
-    dataset: Dataset, weights: str, strength: float
+    dataset: Dataset,
+    weights: str,
+    strength: float,
 ) -> None:
     model = fitted(f"ease?weights={weights}&regularisation={strength}", dataset)
     known = dense(model, dataset, weights)
@@ -51,15 +59,23 @@ def test_ease_predicts_each_item_by_ridge_regression_on_all_others(
 
 
 @either
-def test_ease_is_the_same_in_blocks(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ease_is_the_same_in_blocks(
+    dataset: Dataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = fitted("ease", dataset).score(requests(dataset))
     monkeypatch.setattr(ease, "block_rows", lambda columns: 7)
     assert (fitted("ease", dataset).score(requests(dataset)) == whole).all()
 
 
-def test_ease_says_when_its_matrix_would_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ease_says_when_its_matrix_would_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ease, "LARGEST", 39)
-    with pytest.raises(RecommenderError, match=r"40 users and 60 items.*at most 39.*'ials'"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"40 users and 60 items.*at most 39.*'ials'",
+    ):
         fitted("ease", FEW)
 
 
@@ -67,14 +83,22 @@ def test_ease_says_when_its_matrix_would_not_fit(monkeypatch: pytest.MonkeyPatch
 def test_ials_stands_where_its_loss_has_no_slope_and_answers_its_own_users_with_their_vectors(
     weights: str,
 ) -> None:
-    """The loss over all cells, computed cell by cell, rises whichever way a vector is moved."""
-    model = fitted(f"ials?dim=3&alpha=1.5&regularisation=0.8&weights={weights}&iterations=400", FEW)
+    """The loss over all cells, computed cell by cell,
+    rises whichever way a vector is moved.
+    """
+    model = fitted(
+        f"ials?dim=3&alpha=1.5&regularisation=0.8&weights={weights}&iterations=400",
+        FEW,
+    )
     assert isinstance(model, IALS)
     known = dense(model, FEW, weights)
     items = model._vectors
     scores = model.score(requests(FEW))
     users: Floats = np.linalg.lstsq(items, scores.T, rcond=None)[0].T.astype(np.float64)
-    assert users @ items.T == pytest.approx(scores, abs=1e-8)  # scores are products of vectors
+    assert users @ items.T == pytest.approx(
+        scores,
+        abs=1e-8,
+    )  # scores are products of vectors
 
     def loss(u: Floats, q: Floats) -> float:
         cells = (1 + 1.5 * known) * ((known > 0) - u @ q.T) ** 2
@@ -83,32 +107,48 @@ def test_ials_stands_where_its_loss_has_no_slope_and_answers_its_own_users_with_
     least, rng = loss(users, items), np.random.default_rng(0)
     for _ in range(50):
         step_u, step_q = (1e-3 * rng.normal(size=part.shape) for part in (users, items))
-        there, back = loss(users + step_u, items + step_q), loss(users - step_u, items - step_q)
+        there, back = (
+            loss(users + step_u, items + step_q),
+            loss(users - step_u, items - step_q),
+        )
         assert there > least
         assert back > least
         assert abs(there - back) < 0.01 * (there + back - 2 * least)  # no slope
 
 
-def test_ials_comes_to_the_exact_solutions_by_enough_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ials_comes_to_the_exact_solutions_by_enough_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model, rng = fitted("ials?dim=6", MANY), np.random.default_rng(0)
     assert isinstance(model, IALS)
     rows = model.catalogue.interactions(MANY, "binary")
     rows.data[: rows.indptr[1]] = 0.0  # a user of whom nothing counts
     items = rng.normal(size=(rows.shape[1], 6))
     start = rng.normal(size=(rows.shape[0], 6))
-    monkeypatch.setattr(ials, "BLOCK", 64)  # users of several lengths, in several blocks
+    monkeypatch.setattr(
+        ials,
+        "BLOCK",
+        64,
+    )  # users of several lengths, in several blocks
     monkeypatch.setattr(ials, "STEPS", 20)
     nearer = model._nearer(rows, items, start)
     assert nearer == pytest.approx(model._solved(rows, items), abs=1e-9)
 
 
-def test_ials_does_not_mind_the_order_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ials_does_not_mind_the_order_of_the_users(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ials, "BLOCK", 64)
     names = {user: f"{99 - place:02d}" for place, user in enumerate(MANY.histories)}
     frame = MANY.interactions.assign(user=MANY.interactions["user"].map(names))
-    turned = MANY.replace(interactions=frame.sort_values("user", kind="stable"), as_is=False)
+    turned = MANY.replace(
+        interactions=frame.sort_values("user", kind="stable"),
+        as_is=False,
+    )
     asked = requests(MANY)
-    assert (fitted("ials", turned).score(asked) == fitted("ials", MANY).score(asked)).all()
+    assert (
+        fitted("ials", turned).score(asked) == fitted("ials", MANY).score(asked)
+    ).all()
 
 
 def test_ials_minds_its_seed_and_nothing_else_that_is_random() -> None:
@@ -120,11 +160,20 @@ def test_ials_minds_its_seed_and_nothing_else_that_is_random() -> None:
 
 @either
 @weighed
-@pytest.mark.parametrize(("neighbours", "alpha", "beta"), [(4, 0.8, 0.5), (100, 1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("neighbours", "alpha", "beta"),
+    [(4, 0.8, 0.5), (100, 1.0, 0.0)],
+)
 def test_rp3beta_follows_each_walk(
-    dataset: Dataset, weights: str, neighbours: int, alpha: float, beta: float
+    dataset: Dataset,
+    weights: str,
+    neighbours: int,
+    alpha: float,
+    beta: float,
 ) -> None:
-    spec = f"rp3beta?neighbours={neighbours}&alpha={alpha}&beta={beta}&weights={weights}"
+    spec = (
+        f"rp3beta?neighbours={neighbours}&alpha={alpha}&beta={beta}&weights={weights}"
+    )
     model = fitted(spec, dataset)
     known = dense(model, dataset, weights)
     count = known.shape[1]
@@ -153,7 +202,9 @@ def test_more_beta_means_less_popular_answers() -> None:
     means = []
     for beta in (0.0, 0.5, 1.0):
         answers = fitted(f"rp3beta?beta={beta}", MANY).recommend(requests(MANY))
-        means.append(np.mean([MANY.popularity[item] for one in answers for item in one.items]))
+        means.append(
+            np.mean([MANY.popularity[item] for one in answers for item in one.items]),
+        )
     assert means[0] > means[1] > means[2]
 
 
@@ -167,9 +218,14 @@ def test_what_was_chosen_together_is_recommended_together(name: str) -> None:
         for user in range(20)
         for item in rng.choice(12, 7, replace=False)
     ]
-    items = {f"{group}{n:02}": Item(f"{group}{n:02}") for group in "ab" for n in range(12)}
+    items = {
+        f"{group}{n:02}": Item(f"{group}{n:02}") for group in "ab" for n in range(12)
+    }
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
-    spec = {"ease": "ease?regularisation=5", "ials": "ials?dim=4&regularisation=1"}.get(name, name)
+    spec = {"ease": "ease?regularisation=5", "ials": "ials?dim=4&regularisation=1"}.get(
+        name,
+        name,
+    )
     model = fitted(spec, Dataset("groups", items, frame, FEW.scale))
     (answer,) = model.recommend([ask(("b03", 4.0), ("b07", 4.0), k=8)])
     assert {item[0] for item in answer.items} == {"b"}
@@ -178,11 +234,20 @@ def test_what_was_chosen_together_is_recommended_together(name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ease?regularisation=0", "ease: regularisation must be above 0 and finite, got 0.0"),
-        ("ease?regularisation=inf", "ease: regularisation must be above 0 and finite, got inf"),
+        (
+            "ease?regularisation=0",
+            "ease: regularisation must be above 0 and finite, got 0.0",
+        ),
+        (
+            "ease?regularisation=inf",
+            "ease: regularisation must be above 0 and finite, got inf",
+        ),
         ("ials?dim=0", "ials: dim must be at least 1, got 0"),
         ("ials?alpha=-1", "ials: alpha must be at least 0"),
-        ("ials?regularisation=0", "ials: regularisation must be above 0 and finite, got 0.0"),
+        (
+            "ials?regularisation=0",
+            "ials: regularisation must be above 0 and finite, got 0.0",
+        ),
         ("rp3beta?alpha=0", "rp3beta: alpha must be above 0 and finite, got 0.0"),
         ("rp3beta?beta=-0.1", "rp3beta: beta must be at least 0"),
         ("rp3beta?neighbours=0", "rp3beta: neighbours must be at least 1, got 0"),

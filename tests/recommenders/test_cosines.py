@@ -31,7 +31,11 @@ def assert_equal(one: Sparse, other: Sparse) -> None:
         np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
 
 
-@pytest.mark.parametrize("dense", [0.0, 0.3, 2.0], ids=["all dense", "some dense", "none dense"])
+@pytest.mark.parametrize(
+    "dense",
+    [0.0, 0.3, 2.0],
+    ids=["all dense", "some dense", "none dense"],
+)
 @given(
     seed=st.integers(0, 2**32 - 1),
     items=st.integers(1, 90),
@@ -40,12 +44,19 @@ def assert_equal(one: Sparse, other: Sparse) -> None:
     values=st.sampled_from([1, 5, 1000]),
 )
 def test_neighbours_are_those_of_the_plain_product(
-    dense: float, seed: int, items: int, users: int, k: int, values: int
+    dense: float,
+    seed: int,
+    items: int,
+    users: int,
+    k: int,
+    values: int,
 ) -> None:
     rng = np.random.default_rng(seed)
     shares = np.sort(rng.random(items) ** 2)[::-1]
     cells = (rng.random((items, users)) < shares[:, None]) * rng.integers(
-        1, values + 1, (items, users)
+        1,
+        values + 1,
+        (items, users),
     )
     cells = cells[np.argsort(-(cells > 0).sum(axis=1), kind="stable")]
     by_item = _unit_rows(csr_array(cells.astype(np.float64)))
@@ -58,7 +69,9 @@ def test_neighbours_are_those_of_the_plain_product(
 @pytest.mark.parametrize("cells", [knn.CELLS, 5000, 0])
 @pytest.mark.parametrize("weights", ["ratings", "binary"])
 def test_neighbours_of_the_embedded_data(
-    monkeypatch: pytest.MonkeyPatch, weights: Weights, cells: int
+    monkeypatch: pytest.MonkeyPatch,
+    weights: Weights,
+    cells: int,
 ) -> None:
     monkeypatch.setattr(knn, "CELLS", cells)
     data = load_mini()

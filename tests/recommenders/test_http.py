@@ -1,4 +1,6 @@
-"""Recommenders behind HTTP: the contract, a real server, and everything that can go wrong."""
+"""Recommenders behind HTTP: the contract, a real
+server, and everything that can go wrong.
+"""
 
 import importlib
 import json
@@ -29,7 +31,8 @@ from pytest_recsys_mt.safety.redaction import AUTHORIZATION
 from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of
 
-# Runs inside this process must not be the first to import what cannot be imported twice.
+# Runs inside this process must not be the first to import what cannot be imported
+# twice.
 importlib.import_module("pytest_recsys_mt.llm.api.transport")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,13 +59,15 @@ def first_two(payload: dict[str, Any]) -> dict[str, Any]:
         "answers": [
             {"items": [item["id"] for item in each["candidates"][: each["k"]]]}
             for each in payload["requests"]
-        ]
+        ],
     }
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
-    """A server whose answers the test chooses; nothing is tried twice unless a test allows it."""
+    """A server whose answers the test chooses; nothing is
+    tried twice unless a test allows it.
+    """
     monkeypatch.setattr(http, "MAX_WAIT", 0.0)
     with FaultServer() as faulty:
         faulty.answer = lambda payload: Reply(first_two(payload))
@@ -70,7 +75,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
 
 
 def ask(
-    server: FaultServer, *requests: Request, **arguments: Any
+    server: FaultServer,
+    *requests: Request,
+    **arguments: Any,
 ) -> list[Recommendation | NotApplicable]:
     recommender = HTTPRecommender(server.url, **arguments)
     found: dict[int, Recommendation | NotApplicable] = {}
@@ -130,7 +137,12 @@ def test_what_is_sent_is_what_the_contract_says(asked: Request) -> None:
     schema("Batch").validate(body)
     sent = body["requests"][0]
     assert sent["history"][0] == {
-        "item": {"id": "m0", "title": "Film 0", "year": 1990, "attributes": {"genres": ["Drama"]}},
+        "item": {
+            "id": "m0",
+            "title": "Film 0",
+            "year": 1990,
+            "attributes": {"genres": ["Drama"]},
+        },
         "rating": 4.0,
         "timestamp": 17,
     }
@@ -155,7 +167,9 @@ def test_what_is_sent_is_what_the_contract_says(asked: Request) -> None:
     ],
 )
 def test_contract_and_reader_allow_the_same_answers(
-    server: FaultServer, answer: Any, allowed: bool
+    server: FaultServer,
+    answer: Any,
+    allowed: bool,
 ) -> None:
     assert schema("Answer").is_valid(answer) == allowed
     server.answer = lambda payload: Reply({"answers": [answer]})
@@ -170,7 +184,9 @@ def test_contract_and_reader_allow_the_same_answers(
         assert (list(read.items), read.error) == (answer["items"], None)
 
 
-def test_requests_go_in_batches_and_answers_come_back_in_order(server: FaultServer) -> None:
+def test_requests_go_in_batches_and_answers_come_back_in_order(
+    server: FaultServer,
+) -> None:
     server.get = lambda: Reply({"max_batch": 3})
     asked = [
         request(str(number), candidates=(FILMS[number % 5], FILMS[(number + 1) % 5]))
@@ -193,19 +209,30 @@ def test_the_version_is_the_fingerprint_and_how_it_is_fetched_is_no_part_of_the_
     assert made.identity == {"recommender": server.url}
     server.get = lambda: Reply(b"Not found", 404)
     silent = HTTPRecommender(server.url)
-    assert (silent.fingerprint, silent.deterministic, silent.seeded) == (None, False, False)
+    assert (silent.fingerprint, silent.deterministic, silent.seeded) == (
+        None,
+        False,
+        False,
+    )
 
 
-def test_a_version_in_the_spec_is_not_asked_for_but_held_to(server: FaultServer) -> None:
+def test_a_version_in_the_spec_is_not_asked_for_but_held_to(
+    server: FaultServer,
+) -> None:
     server.get = lambda: pytest.fail("asked")
     pinned = resolve(f"{server.url}?version=v7&deterministic=true")
     assert isinstance(pinned, HTTPRecommender)
     assert (pinned.fingerprint, pinned.deterministic) == ("v7", True)
     server.answer = lambda payload: Reply({**first_two(payload), "version": "v8"})
-    assert "version 'v8' answers, and the spec names 'v7'" in reason(server, version="v7")
+    assert "version 'v8' answers, and the spec names 'v7'" in reason(
+        server,
+        version="v7",
+    )
 
 
-def test_a_server_that_changes_during_the_run_gives_no_answers(server: FaultServer) -> None:
+def test_a_server_that_changes_during_the_run_gives_no_answers(
+    server: FaultServer,
+) -> None:
     server.get = lambda: Reply({"version": "v7"})
     server.answer = lambda payload: Reply({**first_two(payload), "version": "v8"})
     assert "it was 'v7' when the run began; run again" in reason(server)
@@ -213,7 +240,9 @@ def test_a_server_that_changes_during_the_run_gives_no_answers(server: FaultServ
 
 def test_a_failure_that_passes_costs_one_more_call(server: FaultServer) -> None:
     replies = [Reply({"detail": "starting"}, 500), Reply(None, missing=None)]
-    server.answer = lambda payload: replies.pop(0) if replies else Reply(first_two(payload))
+    server.answer = lambda payload: (
+        replies.pop(0) if replies else Reply(first_two(payload))
+    )
     (answer,) = ask(server, max_wait=30.0)
     assert isinstance(answer, Recommendation)
     assert answer.items == ("m2", "m3")
@@ -246,7 +275,9 @@ def test_a_failure_that_passes_costs_one_more_call(server: FaultServer) -> None:
     ],
 )  # fmt: skip
 def test_a_failure_names_the_address_and_the_next_step(
-    server: FaultServer, reply: Reply, told: str
+    server: FaultServer,
+    reply: Reply,
+    told: str,
 ) -> None:
     server.answer = lambda payload: reply
     assert told in reason(server)
@@ -266,7 +297,10 @@ def test_a_server_that_is_not_there_is_told_once_and_how_to_replay_without_it() 
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     recommender = HTTPRecommender(f"http://127.0.0.1:{port}", max_wait=0.0)
-    with pytest.raises(RecommenderError, match=r"cannot be reached.*version=VERSION") as first:
+    with pytest.raises(
+        RecommenderError,
+        match=r"cannot be reached.*version=VERSION",
+    ) as first:
         _ = recommender.fingerprint
     with pytest.raises(RecommenderError) as second:
         _ = recommender.deterministic
@@ -285,15 +319,21 @@ def test_one_bad_request_fails_no_other_of_its_batch(server: FaultServer) -> Non
     assert failed == [number == 3 for number in range(8)]
 
 
-def test_a_server_that_fails_every_batch_is_not_asked_for_the_halves(server: FaultServer) -> None:
+def test_a_server_that_fails_every_batch_is_not_asked_for_the_halves(
+    server: FaultServer,
+) -> None:
     server.answer = lambda payload: Reply({}, 500)
     answers = ask(server, *(request(f"u{number}") for number in range(8)))
-    assert all(isinstance(answer, Recommendation) and answer.error for answer in answers)
+    assert all(
+        isinstance(answer, Recommendation) and answer.error for answer in answers
+    )
     assert len(server.asked) == 1
 
 
 def test_ids_and_texts_of_a_server_are_made_safe(server: FaultServer) -> None:
-    server.answer = lambda payload: Reply({"answers": [{"items": ["m2\x1b[31m\x00", "x" * 9_999]}]})
+    server.answer = lambda payload: Reply(
+        {"answers": [{"items": ["m2\x1b[31m\x00", "x" * 9_999]}]},
+    )
     (answer,) = ask(server)
     assert isinstance(answer, Recommendation)
     assert answer.items == ("m2", "x" * http_contract.LONGEST_ID)
@@ -309,11 +349,16 @@ def secret(monkeypatch: pytest.MonkeyPatch, server: FaultServer) -> FaultServer:
 
 
 def test_the_key_goes_to_the_server_it_is_for_and_into_no_report(
-    secret: FaultServer, monkeypatch: pytest.MonkeyPatch
+    secret: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    secret.answer = lambda payload: Reply({"answers": [{"items": [f"Bearer {TOKEN}", TOKEN]}]})
+    secret.answer = lambda payload: Reply(
+        {"answers": [{"items": [f"Bearer {TOKEN}", TOKEN]}]},
+    )
     (answer,) = ask(secret)
-    assert {headers["authorization"] for headers in secret.headers} == {f"Bearer {TOKEN}"}
+    assert {headers["authorization"] for headers in secret.headers} == {
+        f"Bearer {TOKEN}",
+    }
     assert TOKEN not in repr(answer)
     secret.answer = lambda payload: Reply({"you sent": TOKEN}, 400)
     assert TOKEN not in reason(secret)
@@ -330,7 +375,8 @@ def test_the_key_goes_to_the_server_it_is_for_and_into_no_report(
 
 
 def test_the_key_may_go_in_a_header_of_another_name(
-    secret: FaultServer, monkeypatch: pytest.MonkeyPatch
+    secret: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(AUTHORIZATION, TOKEN)
     monkeypatch.setenv(HEADER, "X-API-Key")
@@ -341,13 +387,19 @@ def test_the_key_may_go_in_a_header_of_another_name(
     assert TOKEN not in reason(secret)
 
 
-@pytest.mark.parametrize("name", ["X API Key", "X-Key:", "Host", "content-type", "X-K\u00e9y"])
+@pytest.mark.parametrize(
+    "name",
+    ["X API Key", "X-Key:", "Host", "content-type", "X-K\u00e9y"],
+)
 def test_a_header_that_can_hold_no_key_is_refused(
-    secret: FaultServer, monkeypatch: pytest.MonkeyPatch, name: str
+    secret: FaultServer,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     monkeypatch.setenv(HEADER, name)
     with pytest.raises(
-        RecommenderError, match=f"{HEADER}.* .*is not the name of a header for a key"
+        RecommenderError,
+        match=f"{HEADER}.* .*is not the name of a header for a key",
     ):
         HTTPRecommender(secret.url).recommend([request()])
     assert secret.headers == []
@@ -363,7 +415,10 @@ def test_a_header_that_can_hold_no_key_is_refused(
     ],
 )
 def test_a_key_that_may_go_astray_goes_nowhere(
-    monkeypatch: pytest.MonkeyPatch, url: str, origin: str, told: str
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    origin: str,
+    told: str,
 ) -> None:
     monkeypatch.setenv(AUTHORIZATION, f"Bearer {TOKEN}")
     monkeypatch.setenv(ORIGIN, origin)
@@ -386,7 +441,10 @@ def test_a_key_that_may_go_astray_goes_nowhere(
     ],
 )
 def test_only_the_origin_named_in_the_environment_gets_the_key(
-    monkeypatch: pytest.MonkeyPatch, url: str, origin: str, sent: bool
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    origin: str,
+    sent: bool,
 ) -> None:
     monkeypatch.setenv(AUTHORIZATION, f"Bearer {TOKEN}")
     monkeypatch.setenv(ORIGIN, origin)
@@ -399,14 +457,26 @@ def test_only_the_origin_named_in_the_environment_gets_the_key(
         ("https://", "is not the address of a server"),
         ("https://user:pass@shop.example", "without user name"),
         ("https://shop.example:99999", "a port up to 65535"),
-        ("https://shop.example?token=abc", "unknown parameter 'token'; valid ones: 'batch'"),
+        (
+            "https://shop.example?token=abc",
+            "unknown parameter 'token'; valid ones: 'batch'",
+        ),
         ("https://shop.example?batch=0", "batch must be in 1..1000, got 0"),
-        ("https://shop.example?timeout=0", "timeout must be a number of seconds above 0, got 0.0"),
-        ("https://shop.example?deterministic=perhaps", "deterministic='perhaps' is not"),
+        (
+            "https://shop.example?timeout=0",
+            "timeout must be a number of seconds above 0, got 0.0",
+        ),
+        (
+            "https://shop.example?deterministic=perhaps",
+            "deterministic='perhaps' is not",
+        ),
     ],
 )
 def test_a_spec_that_means_nothing_says_why(spec: str, told: str) -> None:
-    with pytest.raises(RecommenderError, match="(?s)" + told.replace("?", r"\?")) as error:
+    with pytest.raises(
+        RecommenderError,
+        match="(?s)" + told.replace("?", r"\?"),
+    ) as error:
         resolve(spec)
     assert "pass" not in str(error.value).replace("'pass", "")
 
@@ -417,8 +487,17 @@ def reference_server(**environment: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, str(ROOT / "examples" / "http_server.py"), "--port", str(port)]
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE)
+    command = [
+        sys.executable,
+        str(ROOT / "examples" / "http_server.py"),
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+    )
     url = f"http://127.0.0.1:{port}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -455,14 +534,20 @@ def run(pytester: pytest.Pytester) -> Pytest:
         @metamorphic(reorder_history, truncate_history(1))
         def test_ranking(source, followup):
             assert same_ranking(source, followup, margin=0.15)
-        """
+        """,
     )
-    common = ["-p", "no:cacheprovider", "--recsys-users=30", "--recsys-json=record.json"]
+    common = [
+        "-p",
+        "no:cacheprovider",
+        "--recsys-users=30",
+        "--recsys-json=record.json",
+    ]
     return lambda *more: pytester.runpytest_inprocess(*common, *more)
 
 
 def test_the_reference_server_is_tested_recorded_and_replayed(
-    run: Pytest, pytester: pytest.Pytester
+    run: Pytest,
+    pytester: pytest.Pytester,
 ) -> None:
     with reference_server() as url:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -471,7 +556,7 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
         first = run(f"--recsys-model={url}")
         first.assert_outcomes(passed=1, failed=1)
         first.stdout.fnmatch_lines_random(
-            ["*truncate_history(1) is violated: *", "reorder_history*holds *"]
+            ["*truncate_history(1) is violated: *", "reorder_history*holds *"],
         )
         assert record_of(pytester.path / "record.json")["calls"]["made"] > 0
         again = run(f"--recsys-model={url}?batch=2")
@@ -481,19 +566,25 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
     gone.assert_outcomes(errors=2)
     gone.stdout.fnmatch_lines([f"*{url}/about cannot be reached*"])
     replayed = run(
-        f"--recsys-model={url}?version=taste-1&deterministic=true", "--recsys-mode=replay"
+        f"--recsys-model={url}?version=taste-1&deterministic=true",
+        "--recsys-mode=replay",
     )
     replayed.assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.parametrize("header", ["Authorization", "X-API-Key"])
 def test_the_reference_server_wants_its_token(
-    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, header: str
+    run: Pytest,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    header: str,
 ) -> None:
     with reference_server(SHOP_TOKEN=TOKEN) as url:
         refused = run(f"--recsys-model={url}")
         refused.assert_outcomes(errors=2)
-        refused.stdout.fnmatch_lines(["*/about: HTTP 401 (set RECSYS_HTTP_AUTHORIZATION*"])
+        refused.stdout.fnmatch_lines(
+            ["*/about: HTTP 401 (set RECSYS_HTTP_AUTHORIZATION*"],
+        )
         scheme = "Bearer " if header == "Authorization" else ""
         monkeypatch.setenv(AUTHORIZATION, f"{scheme}{TOKEN}")
         monkeypatch.setenv(HEADER, header)
@@ -505,7 +596,8 @@ def test_the_reference_server_wants_its_token(
 
 
 def test_ids_that_nobody_knows_are_a_finding_and_no_crash(
-    server: FaultServer, pytester: pytest.Pytester
+    server: FaultServer,
+    pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(
         """
@@ -513,13 +605,16 @@ def test_ids_that_nobody_knows_are_a_finding_and_no_crash(
 
         def test_answers(recsys):
             assert only_candidates(recsys.run(), margin=0.05)
-        """
+        """,
     )
     server.answer = lambda payload: Reply(
-        {"answers": [{"items": ["x1", "x2"]} for _ in payload["requests"]]}
+        {"answers": [{"items": ["x1", "x2"]} for _ in payload["requests"]]},
     )
     result = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-users=30", f"--recsys-model={server.url}"
+        "-p",
+        "no:cacheprovider",
+        "--recsys-users=30",
+        f"--recsys-model={server.url}",
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*only_candidates is violated: *", "*1 x1"])
@@ -529,15 +624,21 @@ def test_a_server_may_say_what_it_does_not_read() -> None:
     assert http_contract.read_about(b'{"ignores": ["ratings"]}').ignores == ("ratings",)
     assert http_contract.read_about(b"{}").ignores == ()
     with pytest.raises(
-        http_contract.ContractError, match="the contract wants a list of ratings, history"
+        http_contract.ContractError,
+        match="the contract wants a list of ratings, history",
     ):
         http_contract.read_about(b'{"ignores": ["stars"]}')
 
 
 def test_a_server_may_say_what_it_promises() -> None:
-    assert http_contract.read_about(b'{"promises": ["recency"]}').promises == ("recency",)
+    assert http_contract.read_about(b'{"promises": ["recency"]}').promises == (
+        "recency",
+    )
     assert http_contract.read_about(b"{}").promises == ()
-    with pytest.raises(http_contract.ContractError, match="wants a list of ratings, recency"):
+    with pytest.raises(
+        http_contract.ContractError,
+        match="wants a list of ratings, recency",
+    ):
         http_contract.read_about(b'{"promises": "novelty"}')
 
 
@@ -546,6 +647,7 @@ def test_a_server_may_say_how_much_of_a_history_it_reads(said: str) -> None:
     assert http_contract.read_about(b'{"reads_latest": 50}').reads_latest == 50
     assert http_contract.read_about(b"{}").reads_latest is None
     with pytest.raises(
-        http_contract.ContractError, match=r"reads_latest is .* a whole number from 1"
+        http_contract.ContractError,
+        match=r"reads_latest is .* a whole number from 1",
     ):
         http_contract.read_about(f'{{"reads_latest": {said}}}'.encode())

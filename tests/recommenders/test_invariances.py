@@ -30,7 +30,9 @@ def same_scores(recommender: ScoringRecommender, one: Request, other: Request) -
 
 @given(RECOMMENDERS, REQUESTS, st.randoms(use_true_random=False))
 def test_the_order_of_a_history_does_not_matter(
-    recommender: ScoringRecommender, request: Request, random: Random
+    recommender: ScoringRecommender,
+    request: Request,
+    random: Random,
 ) -> None:
     history = random.sample(request.history, len(request.history))
     same_scores(recommender, request, request.replace(history=tuple(history)))
@@ -41,12 +43,15 @@ def test_neighbours_found_in_many_blocks_are_those_found_in_one(
 ) -> None:
     monkeypatch.setattr(knn, "block_rows", lambda columns: 7)
     asked = requests(DATA)
-    assert (fitted("itemknn", DATA).score(asked) == FITTED["itemknn"].score(asked)).all()
+    assert (
+        fitted("itemknn", DATA).score(asked) == FITTED["itemknn"].score(asked)
+    ).all()
 
 
 @given(REQUESTS, st.randoms(use_true_random=False))
 def test_a_profile_is_stored_in_one_order_so_that_sums_over_it_run_in_one(
-    request: Request, random: Random
+    request: Request,
+    random: Random,
 ) -> None:
     history = tuple(random.sample(request.history, len(request.history)))
     catalogue = FITTED["itemknn"].catalogue
@@ -60,7 +65,10 @@ def test_a_profile_is_stored_in_one_order_so_that_sums_over_it_run_in_one(
 
 @given(RECOMMENDERS, REQUESTS, st.floats(0.01, 1000), st.floats(-100, 100))
 def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
-    recommender: ScoringRecommender, request: Request, factor: float, offset: float
+    recommender: ScoringRecommender,
+    request: Request,
+    factor: float,
+    offset: float,
 ) -> None:
     def move(value: float) -> float:
         return factor * value + offset
@@ -70,7 +78,10 @@ def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
     same_scores(recommender, request, request.replace(history=history, scale=scale))
 
 
-@pytest.mark.parametrize("name", [name for name, fit in FITTED.items() if fit.deterministic])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, fit in FITTED.items() if fit.deterministic],
+)
 def test_the_name_of_the_user_and_the_replicate_do_not_matter(name: str) -> None:
     asked = requests(DATA)
     renamed = [request.replace(user="u1", replicate=3) for request in asked]
@@ -80,7 +91,9 @@ def test_the_name_of_the_user_and_the_replicate_do_not_matter(name: str) -> None
 @pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("candidates", [None, 20])
 def test_the_rest_of_the_batch_does_not_matter(
-    name: str, candidates: int | None, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    candidates: int | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = requests(DATA, candidates)
     asked[3] = asked[3].replace(k=4, candidates=None)
@@ -93,21 +106,33 @@ def test_the_rest_of_the_batch_does_not_matter(
     assert FITTED[name].recommend(asked) == together
 
 
-@given(RECOMMENDERS, st.sampled_from(requests(DATA, 20)), st.randoms(use_true_random=False))
+@given(
+    RECOMMENDERS,
+    st.sampled_from(requests(DATA, 20)),
+    st.randoms(use_true_random=False),
+)
 def test_the_order_and_repetition_of_candidates_do_not_matter(
-    recommender: ScoringRecommender, request: Request, random: Random
+    recommender: ScoringRecommender,
+    request: Request,
+    random: Random,
 ) -> None:
     assert request.candidates is not None
     shuffled = (*random.sample(request.candidates, 20), request.candidates[0])
     assert recommender.recommend([request]) == recommender.recommend(
-        [request.replace(candidates=shuffled)]
+        [request.replace(candidates=shuffled)],
     )
 
 
 @settings(max_examples=10)
-@given(st.sampled_from(list(BUILT_IN)), st.randoms(use_true_random=False), st.integers(1, 200))
+@given(
+    st.sampled_from(list(BUILT_IN)),
+    st.randoms(use_true_random=False),
+    st.integers(1, 200),
+)
 def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(
-    name: str, random: Random, rows: int
+    name: str,
+    random: Random,
+    rows: int,
 ) -> None:
     items = list(DATA.items.items())
     random.shuffle(items)

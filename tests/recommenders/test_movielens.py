@@ -14,7 +14,8 @@ from tests.recommenders.data import fitted
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "ml-latest-small"
 
 pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="MovieLens latest-small is not beside the checkout"
+    not FOLDER.is_dir(),
+    reason="MovieLens latest-small is not beside the checkout",
 )
 
 
@@ -36,12 +37,16 @@ def test_neighbours_find_the_last_film_more_often_than_popularity_and_popularity
     last = {user: history[-1].item.id for user, history in movielens.histories.items()}
     train = movielens.without({user: [item] for user, item in last.items()})
     asked = [
-        Request(user, history, train.scale, None, 50) for user, history in train.histories.items()
+        Request(user, history, train.scale, None, 50)
+        for user, history in train.histories.items()
     ]
 
     def hits(spec: str) -> float:
         answers = fitted(spec, train).recommend(asked)
-        found = [last[r.user] in answer.items for r, answer in zip(asked, answers, strict=True)]
+        found = [
+            last[r.user] in answer.items
+            for r, answer in zip(asked, answers, strict=True)
+        ]
         return sum(found) / len(found)
 
     assert hits("itemknn") > 1.3 * hits("mostpop")

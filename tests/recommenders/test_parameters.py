@@ -35,12 +35,24 @@ def make(query: str) -> object:
 def test_values_take_the_annotated_types() -> None:
     query = "count=7&share=1e-3&on=yes&kind=b&text=a%26b+c&limit=none&either=z&bare=5"
     assert make(query) == (7, 0.001, True, "b", "a&b c", None, "z", "5")
-    assert make("either=12&limit=9&on=FALSE&text=") == (1, 0.5, False, "a", "", 9, 12, "x")
+    assert make("either=12&limit=9&on=FALSE&text=") == (
+        1,
+        0.5,
+        False,
+        "a",
+        "",
+        9,
+        12,
+        "x",
+    )
 
 
 def test_arguments_that_a_partial_has_bound_are_no_parameters() -> None:
     assert build(partial(everything, 5), {"share": "2"}, "thing")[:2] == (5, 2.0)
-    with pytest.raises(RecommenderError, match="unknown parameter 'count'; valid ones: 'share'"):
+    with pytest.raises(
+        RecommenderError,
+        match="unknown parameter 'count'; valid ones: 'share'",
+    ):
         build(partial(everything, 5), {"count": "2"}, "thing")
 
 
@@ -54,10 +66,16 @@ def test_no_parameters_are_fine() -> None:
     [
         ("count=many", "count='many' is not a whole number"),
         ("share=half", "share='half' is not a number"),
-        ("on=perhaps", "on='perhaps' is not one of '1', 'true', 'yes', '0', 'false', 'no'"),
+        (
+            "on=perhaps",
+            "on='perhaps' is not one of '1', 'true', 'yes', '0', 'false', 'no'",
+        ),
         ("kind=c", "kind='c' is not one of 'a', 'b'"),
         ("limit=some", "limit='some' is not a whole number"),
-        ("cuont=3", "unknown parameter 'cuont'; valid ones: 'count', .*; did you mean 'count'?"),
+        (
+            "cuont=3",
+            "unknown parameter 'cuont'; valid ones: 'count', .*; did you mean 'count'?",
+        ),
         ("count=1&count=2", "gives the parameter 'count' twice"),
         ("count", "'thing\\?count' are not key=value pairs"),
     ],
@@ -71,7 +89,10 @@ def test_a_factory_that_needs_a_value_says_which() -> None:
     def needy(size: int) -> int:
         return size
 
-    with pytest.raises(RecommenderError, match=r"needs a value for 'size'.*'\?size=VALUE'"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"needs a value for 'size'.*'\?size=VALUE'",
+    ):
         build(needy, {}, "thing")
     assert build(needy, {"size": "3"}, "thing") == 3
 
@@ -85,12 +106,17 @@ def test_a_failure_inside_the_factory_is_chained() -> None:
     assert isinstance(caught.value.__cause__, TypeError)
 
 
-def test_annotations_that_exist_for_type_checkers_only_hinder_nobody_without_parameters() -> None:
+def test_annotations_that_exist_for_type_checkers_only_hinder_nobody_without_parameters() -> (
+    None
+):
     def typed(thing: Missing | None = None, size: int = 1) -> int:
         return size
 
     assert build(typed, {}, "thing") == 1
-    with pytest.raises(RecommenderError, match=r"cannot be read from its signature.*'Missing'"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"cannot be read from its signature.*'Missing'",
+    ):
         build(typed, {"size": "3"}, "thing")
 
 

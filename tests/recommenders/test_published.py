@@ -1,10 +1,12 @@
-"""The built-in recommenders rank as well as published implementations do, and as well as they did.
+"""The built-in recommenders rank as well as published implementations do, and as well
+as they did.
 
-Published values are of the repository recommenders-team/recommenders, README, "Algorithm Comparison": MovieLens 100K,
-a random quarter of each user's ratings held out, NDCG@10 over the whole catalogue without what the user has. Their
-BPR is Cornac's; their SAR is nearest neighbours of items, as `itemknn` is, with another similarity. Their best is
-BiVAE with .475. The other bands lie around what `python -m benchmarks.full_ranking` measured; see
-docs/measured/recommenders.md.
+Published values are of the repository recommenders-team/recommenders, README,
+"Algorithm Comparison": MovieLens 100K, a random quarter of each user's ratings held
+out, NDCG@10 over the whole catalogue without what the user has. Their BPR is Cornac's;
+their SAR is nearest neighbours of items, as `itemknn` is, with another similarity.
+Their best is BiVAE with .475. The other bands lie around what `python -m
+benchmarks.full_ranking` measured; see docs/measured/recommenders.md.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from tests.recommenders.movielens_100k import movielens_100k
 
 PUBLISHED = {"bprmf": 0.442, "lightgcn": 0.420, "itemknn": 0.382}
 NEAR = 0.03
-"""How far below a published value ours may lie. Another split alone moves it by .005 to .01."""
+"""How far below a published value ours may lie. Another
+split alone moves it by .005 to .01.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,11 @@ def ndcg(spec: str, dataset: Dataset, split: str, folder: Path) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_as_good_as_published(name: str, hundred_thousand: Dataset, tmp_path: Path) -> None:
+def test_as_good_as_published(
+    name: str,
+    hundred_thousand: Dataset,
+    tmp_path: Path,
+) -> None:
     if name != "itemknn":
         need("torch", "safetensors")
     assert ndcg(name, hundred_thousand, "random", tmp_path) > PUBLISHED[name] - NEAR
@@ -55,7 +63,11 @@ def test_as_good_as_published(name: str, hundred_thousand: Dataset, tmp_path: Pa
     ],
 )
 def test_as_good_as_measured_on_100k(
-    name: str, low: float, high: float, hundred_thousand: Dataset, tmp_path: Path
+    name: str,
+    low: float,
+    high: float,
+    hundred_thousand: Dataset,
+    tmp_path: Path,
 ) -> None:
     assert low < ndcg(name, hundred_thousand, "random", tmp_path) < high
 
@@ -71,14 +83,21 @@ def test_as_good_as_measured_on_100k(
         ("rp3beta", 0.41, 0.47),
     ],
 )
-def test_as_good_as_measured_on_mini(name: str, low: float, high: float, tmp_path: Path) -> None:
+def test_as_good_as_measured_on_mini(
+    name: str,
+    low: float,
+    high: float,
+    tmp_path: Path,
+) -> None:
     assert low < ndcg(name, load("mini"), "random", tmp_path) < high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("bprmf", 0.41), ("lightgcn", 0.38)])
 def test_trained_ones_leave_the_level_of_popularity_on_mini(
-    name: str, least: float, tmp_path: Path
+    name: str,
+    least: float,
+    tmp_path: Path,
 ) -> None:
     """Popularity has .22; lightgcn stopped there."""
     need("torch", "safetensors")

@@ -37,13 +37,16 @@ def test_a_rank_counts_as_the_metrics_say() -> None:
 
 
 def test_the_table_has_a_line_a_model_and_chance_where_chance_ranks(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     quality.main(
         ["--recsys-data=mini", "--recsys-model=random", "--recsys-model=itemknn", "--seeds=2",
-         f"--models={tmp_path}"]
+         f"--models={tmp_path}"],
     )  # fmt: skip
-    head, _, *lines = [line for line in capsys.readouterr().out.splitlines() if line[:1] == "|"]
+    head, _, *lines = [
+        line for line in capsys.readouterr().out.splitlines() if line[:1] == "|"
+    ]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert [row[0] for row in cells] == ["mostpop", "random", "itemknn"]
     assert len(cells[1]) == len(head.strip("|").split("|"))
@@ -53,9 +56,12 @@ def test_the_table_has_a_line_a_model_and_chance_where_chance_ranks(
 
 
 def test_scores_from_elsewhere_are_ranked_as_ours_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Popularity and constant scores give what MostPop gives, the contrary of popularity its mirror."""
+    """Popularity and constant scores give what MostPop gives,
+    the contrary of popularity its mirror.
+    """
     scorer = tmp_path / "scorer.py"
     scorer.write_text(SCORER)
     monkeypatch.setattr(quality, "YARDSTICK", scorer)

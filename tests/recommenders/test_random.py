@@ -30,10 +30,14 @@ def test_every_order_is_equally_likely(vary: str) -> None:
     # 49.7 is the .999 quantile of chi-square with 23 degrees of freedom.
     question = ask(("i5", 3), k=4, candidates=FOUR)
     if vary == "seed":
-        answers = [fitted("random", DATA, n).recommend([question])[0].items for n in range(360)]
+        answers = [
+            fitted("random", DATA, n).recommend([question])[0].items for n in range(360)
+        ]
     else:
         asked = [
-            question.replace(replicate=n) if vary == "replicate" else question.replace(user=f"u{n}")
+            question.replace(replicate=n)
+            if vary == "replicate"
+            else question.replace(user=f"u{n}")
             for n in range(1200)
         ]
         answers = orders(asked)
@@ -42,7 +46,10 @@ def test_every_order_is_equally_likely(vary: str) -> None:
 
 def test_consecutive_replicates_are_independent() -> None:
     question = ask(("i5", 3), k=1, candidates=FOUR)
-    firsts = [items[0] for items in orders([question.replace(replicate=n) for n in range(3200)])]
+    firsts = [
+        items[0]
+        for items in orders([question.replace(replicate=n) for n in range(3200)])
+    ]
     pairs = Counter(zip(firsts[::2], firsts[1::2], strict=True))
     # 37.7 is the .999 quantile of chi-square with 15 degrees of freedom.
     assert chi_square(pairs, [(one, other) for one in FOUR for other in FOUR]) < 37.7
@@ -54,7 +61,12 @@ def test_a_call_is_answered_alike_again_and_in_another_process() -> None:
         "from tests.recommenders.data import *; data = simulate(); "
         "print([a.items for a in fitted('random', data).recommend(requests(data)[:3])])"
     )
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert child.stdout.strip() == str(orders(asked))
 
 

@@ -21,7 +21,9 @@ BLOCKS = arrays(
 def best(values: list[float], k: int) -> list[tuple[int, float]]:
     """Columns and values of the k largest finite values."""
     order = sorted(range(len(values)), key=lambda column: (-values[column], column))
-    return [(column, values[column]) for column in order[:k] if values[column] > -np.inf]
+    return [
+        (column, values[column]) for column in order[:k] if values[column] > -np.inf
+    ]
 
 
 @given(BLOCKS, st.integers(1, 9))
@@ -29,14 +31,18 @@ def test_largest_sorts_by_value_then_column(scores: Floats, k: int) -> None:
     rows, columns, values = largest(scores, k)
     found = list(zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True))
     expected = [
-        (row, *entry) for row, line in enumerate(scores.tolist()) for entry in best(line, k)
+        (row, *entry)
+        for row, line in enumerate(scores.tolist())
+        for entry in best(line, k)
     ]
     assert found == expected
 
 
 @given(BLOCKS, st.integers(1, 9), st.randoms(use_true_random=False))
 def test_keep_largest_keeps_the_first_of_ties_however_entries_are_stored(
-    scores: Floats, k: int, random: Random
+    scores: Floats,
+    k: int,
+    random: Random,
 ) -> None:
     stored = [list(enumerate(line)) for line in scores.tolist()]
     stored = [[entry for entry in line if entry[1] > -np.inf] for line in stored]

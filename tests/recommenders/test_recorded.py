@@ -37,7 +37,13 @@ ANN = {
     "target": "Toy Story 2",
     "text": "1. Toy Story 2\n2. Casino\n3. Heat\n4. The Unfilmed",
 }
-BOB = {**ANN, "user": 7, "history": ["Alien"], "target": "Toy Story", "text": "1. Toy Story"}
+BOB = {
+    **ANN,
+    "user": 7,
+    "history": ["Alien"],
+    "target": "Toy Story",
+    "text": "1. Toy Story",
+}
 
 
 def written(folder: Path, *rows: object) -> Path:
@@ -47,7 +53,9 @@ def written(folder: Path, *rows: object) -> Path:
 
 
 def requests_of(path: Path, **design: Any) -> dict[str, Request]:
-    cases = Split(load(path), seed=0).cases(Design(**{"k": 4, "candidates": 20, **design}))
+    cases = Split(load(path), seed=0).cases(
+        Design(**{"k": 4, "candidates": 20, **design}),
+    )
     return {case.request.user: case.request for case in cases}
 
 
@@ -86,7 +94,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "the candidates": {"candidates": None},
     "another length": {"history": ()},
     "the history differs": {
-        "history": (Rating(Item("Alien"), 1.0, 0), Rating(Item("Fargo (1996)"), 1.0, 1))
+        "history": (
+            Rating(Item("Alien"), 1.0, 0),
+            Rating(Item("Fargo (1996)"), 1.0, 1),
+        ),
     },
     "history differs": {"scale": Scale(0, 10)},
     "description": {"attributes": {"age": 30}},
@@ -95,14 +106,22 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("reason", CHANGES)
-def test_a_question_that_was_not_recorded_has_no_answer(tmp_path: Path, reason: str) -> None:
+def test_a_question_that_was_not_recorded_has_no_answer(
+    tmp_path: Path,
+    reason: str,
+) -> None:
     path = written(tmp_path, ANN, BOB)
     with pytest.raises(NotApplicable, match=reason):
         ask(path, requests_of(path)["ann"].replace(**CHANGES[reason]))
 
 
 def test_lines_with_one_question_are_replicates(tmp_path: Path) -> None:
-    path = written(tmp_path, ANN, {**ANN, "text": "1. Heat", "finish_reason": "stop"}, BOB)
+    path = written(
+        tmp_path,
+        ANN,
+        {**ANN, "text": "1. Heat", "finish_reason": "stop"},
+        BOB,
+    )
     request = requests_of(path)["ann"].replace(replicate=1)
     assert ask(path, request).items == ("Heat (1995)",)
     assert not Recorded(path).deterministic
@@ -111,7 +130,8 @@ def test_lines_with_one_question_are_replicates(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "content-filter"])
 def test_the_last_line_of_an_answer_that_was_cut_off_is_doubtful(
-    tmp_path: Path, reason: str
+    tmp_path: Path,
+    reason: str,
 ) -> None:
     cut = {**ANN, "text": "1. Heat\n2. Ali", "finish_reason": reason}
     path = written(tmp_path, cut, BOB)
@@ -126,7 +146,10 @@ def test_an_empty_answer_is_an_error_and_no_empty_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([ANN, {**ANN, "target": "Heat (1995)"}], "line 2: user 'ann' has another question"),
+        (
+            [ANN, {**ANN, "target": "Heat (1995)"}],
+            "line 2: user 'ann' has another question",
+        ),
         ([{**ANN, "text": None}], "line 1: 'text'"),
         ([{**ANN, "history": []}], "line 1: 'history'"),
         ([ANN, {**BOB, "candidates": ["Heat", 3]}], "line 2: 'candidates'"),
@@ -138,7 +161,9 @@ def test_an_empty_answer_is_an_error_and_no_empty_list(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_is_told_with_its_line(
-    tmp_path: Path, rows: list[object], reason: str
+    tmp_path: Path,
+    rows: list[object],
+    reason: str,
 ) -> None:
     with pytest.raises(DataError, match=reason):
         load(written(tmp_path, *rows))
@@ -172,7 +197,11 @@ TESTS = """
 """
 
 
-def rows_of(pytester: pytest.Pytester, path: Path, *options: str) -> list[dict[str, Any]]:
+def rows_of(
+    pytester: pytest.Pytester,
+    path: Path,
+    *options: str,
+) -> list[dict[str, Any]]:
     metrics = tuple(LOGGED["RankZero"])
     pytester.makepyfile(TESTS.replace("METRICS", repr(metrics)))
     record = pytester.path / "record.json"
@@ -185,11 +214,20 @@ def rows_of(pytester: pytest.Pytester, path: Path, *options: str) -> list[dict[s
 
 
 @pytest.mark.parametrize("variant", LOGGED)
-def test_logged_metrics_come_out_of_a_run(pytester: pytest.Pytester, variant: str) -> None:
+def test_logged_metrics_come_out_of_a_run(
+    pytester: pytest.Pytester,
+    variant: str,
+) -> None:
     path = SHARED / f"gpt-3.5-turbo-{variant}.jsonl"
     if not path.is_file():
         pytest.skip("the recorded replies are not beside the repository")
-    rows = rows_of(pytester, path, "--recsys-users=200", "--recsys-k=20", "--recsys-mode=replay")
+    rows = rows_of(
+        pytester,
+        path,
+        "--recsys-users=200",
+        "--recsys-k=20",
+        "--recsys-mode=replay",
+    )
     judged = [row for row in rows if row["status"] == "holds"]
     values = {row["metric"]: row["value"] for row in judged}
     assert values == pytest.approx(LOGGED[variant], abs=5e-5)

@@ -17,7 +17,11 @@ Profiles = dict[str, dict[str, dict[str, float]]]
 
 
 def weight(value: float, kind: str) -> float:
-    return 1.0 if kind == "binary" else LEAST_WEIGHT + (1 - LEAST_WEIGHT) * SCALE.unit(value)
+    return (
+        1.0
+        if kind == "binary"
+        else LEAST_WEIGHT + (1 - LEAST_WEIGHT) * SCALE.unit(value)
+    )
 
 
 def cosine(one: dict[str, float], other: dict[str, float]) -> float:
@@ -48,7 +52,10 @@ def by_user(dataset: Dataset) -> Profiles:
 @pytest.mark.parametrize("kind", ["ratings", "binary"])
 @pytest.mark.parametrize("neighbours", [1, 4, 30])
 def test_itemknn_sums_the_cosines_of_each_history_items_neighbours(
-    dataset: Dataset, by_user: Profiles, kind: str, neighbours: int
+    dataset: Dataset,
+    by_user: Profiles,
+    kind: str,
+    neighbours: int,
 ) -> None:
     columns: dict[str, dict[str, float]] = {item: {} for item in dataset.items}
     for user, profile in by_user[kind].items():
@@ -57,7 +64,9 @@ def test_itemknn_sums_the_cosines_of_each_history_items_neighbours(
     nearest = {}
     for item in dataset.items:
         others = {
-            other: cosine(columns[item], columns[other]) for other in dataset.items if other != item
+            other: cosine(columns[item], columns[other])
+            for other in dataset.items
+            if other != item
         }
         order = sorted(others, key=lambda x: (-others[x], -dataset.popularity[x], x))
         nearest[item] = {other: others[other] for other in order[:neighbours]}
@@ -74,13 +83,20 @@ def test_itemknn_sums_the_cosines_of_each_history_items_neighbours(
 @pytest.mark.parametrize("kind", ["ratings", "binary"])
 @pytest.mark.parametrize("neighbours", [1, 4, 30])
 def test_userknn_sums_the_profiles_of_the_nearest_users(
-    dataset: Dataset, by_user: Profiles, kind: str, neighbours: int
+    dataset: Dataset,
+    by_user: Profiles,
+    kind: str,
+    neighbours: int,
 ) -> None:
     knn = fitted(f"userknn?neighbours={neighbours}&weights={kind}", dataset)
     scores = knn.score(requests(dataset))
     for row, profile in zip(scores, by_user[kind].values(), strict=True):
-        likeness = {user: cosine(profile, other) for user, other in by_user[kind].items()}
-        nearest = sorted(likeness, key=lambda user: (-likeness[user], user))[:neighbours]
+        likeness = {
+            user: cosine(profile, other) for user, other in by_user[kind].items()
+        }
+        nearest = sorted(likeness, key=lambda user: (-likeness[user], user))[
+            :neighbours
+        ]
         expected = [
             sum(likeness[user] * by_user[kind][user].get(item, 0) for user in nearest)
             for item in knn.catalogue.ids
@@ -88,12 +104,21 @@ def test_userknn_sums_the_profiles_of_the_nearest_users(
         np.testing.assert_allclose(row, expected, atol=2e-10)
 
 
-@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.0, 0.75), (2.0, 0.0), (1.2, 1.0)])
+@pytest.mark.parametrize(
+    ("k1", "b"),
+    [(1.5, 0.75), (0.0, 0.75), (2.0, 0.0), (1.2, 1.0)],
+)
 def test_bm25_is_okapi_over_titles_and_attributes(
-    dataset: Dataset, by_user: Profiles, k1: float, b: float
+    dataset: Dataset,
+    by_user: Profiles,
+    k1: float,
+    b: float,
 ) -> None:
     documents = {
-        item.id: re.findall(r"\w+", f"{item.title} {item.attributes['logline']}".casefold())
+        item.id: re.findall(
+            r"\w+",
+            f"{item.title} {item.attributes['logline']}".casefold(),
+        )
         + [f"<{genre}>" for genre in item.attributes["genres"]]
         for item in dataset.items.values()
     }
@@ -111,7 +136,9 @@ def test_bm25_is_okapi_over_titles_and_attributes(
             / (often + length)
         )
 
-    weights = {(t, i): okapi(t, i) for i, document in documents.items() for t in document}
+    weights = {
+        (t, i): okapi(t, i) for i, document in documents.items() for t in document
+    }
     bm25 = fitted(f"bm25?k1={k1}&b={b}", dataset)
     some = requests(dataset)[:10]
     for row, request in zip(bm25.score(some), some, strict=True):
@@ -164,7 +191,12 @@ def test_a_director_matches_a_director_only() -> None:
         "b": type(data.items["b"])("b", "", None, {"directors": ("Clint Eastwood",)}),
         "c": type(data.items["c"])("c", "", None, {"directors": ("Clint Eastwood",)}),
         "d": type(data.items["d"])("d", "", None, {"cast": ("Clint Eastwood",)}),
-        "e": type(data.items["e"])("e", "", None, {"image": "clint eastwood", "runtime": 120}),
+        "e": type(data.items["e"])(
+            "e",
+            "",
+            None,
+            {"image": "clint eastwood", "runtime": 120},
+        ),
     }
     bm25 = fitted("bm25", type(data)("people", items, data.interactions, SCALE))
     scores = dict(zip(bm25.catalogue.ids, bm25.score([ask(("b", 5))])[0], strict=True))

@@ -81,7 +81,10 @@ class FakeModel:
 @pytest.fixture
 def no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Language models are replaced by one that remembers its spec."""
-    for module, name in [("api.openai_model", "OpenAIModel"), ("local.hf_model", "HFModel")]:
+    for module, name in [
+        ("api.openai_model", "OpenAIModel"),
+        ("local.hf_model", "HFModel"),
+    ]:
         stand_in = ModuleType(module)
         setattr(stand_in, name, FakeModel)
         monkeypatch.setitem(sys.modules, f"pytest_recsys_mt.llm.{module}", stand_in)
@@ -104,10 +107,12 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         folder = tmp_path / f"{distribution}-1.0.dist-info"
         folder.mkdir()
         (folder / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n"
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n",
         )
         lines = [f"{name} = {value}" for name, value in points.items()]
-        (folder / "entry_points.txt").write_text("\n".join([f"[{RECOMMENDERS}]", *lines]))
+        (folder / "entry_points.txt").write_text(
+            "\n".join([f"[{RECOMMENDERS}]", *lines]),
+        )
 
     return installer
 
@@ -154,11 +159,18 @@ def test_parameters_reach_the_recommender_and_its_name() -> None:
         (" ?x=1", "names nothing"),
         ("recorded:answers.jsonl", "'answers.jsonl' cannot be read"),
         ("llama3:8b", "write 'openai:llama3:8b'"),
-        ("no_such_package:Ranker", "neither a module 'no_such_package' that can be imported"),
+        (
+            "no_such_package:Ranker",
+            "neither a module 'no_such_package' that can be imported",
+        ),
         ("shop.py", "name an object in it: 'shop.py:NAME'"),
     ],
 )
-def test_specs_that_mean_nothing_say_what_would(spec: str, message: str, no_calls: None) -> None:
+def test_specs_that_mean_nothing_say_what_would(
+    spec: str,
+    message: str,
+    no_calls: None,
+) -> None:
     with pytest.raises(RecommenderError, match=message):
         resolve(spec)
 
@@ -181,7 +193,11 @@ def test_specs_that_mean_nothing_say_what_would(spec: str, message: str, no_call
         ("bpr-mf", "bprmf"),
     ],
 )
-def test_a_slip_is_an_error_and_not_a_paid_call(slip: str, meant: str, no_calls: None) -> None:
+def test_a_slip_is_an_error_and_not_a_paid_call(
+    slip: str,
+    meant: str,
+    no_calls: None,
+) -> None:
     with pytest.raises(RecommenderError, match=f"did you mean '{meant}'") as caught:
         resolve(slip)
     assert f"'openai:{slip}'" in str(caught.value)
@@ -191,7 +207,14 @@ def test_a_slip_is_an_error_and_not_a_paid_call(slip: str, meant: str, no_calls:
 @pytest.mark.parametrize(
     "name",
     [
-        *("gpt-4o", "gpt-4o-mini", "gpt-4.1-nano", "gpt-5", "gpt-3.5-turbo-0125", "gpt-oss-120b"),
+        *(
+            "gpt-4o",
+            "gpt-4o-mini",
+            "gpt-4.1-nano",
+            "gpt-5",
+            "gpt-3.5-turbo-0125",
+            "gpt-oss-120b",
+        ),
         *(
             "o1",
             "o3",
@@ -201,7 +224,15 @@ def test_a_slip_is_an_error_and_not_a_paid_call(slip: str, meant: str, no_calls:
             "babbage-002",
             "codex-mini-latest",
         ),
-        *("deepseek-r1", "mistral-large", "qwen2.5", "llama3", "gemma3", "phi4", "claude-opus-4"),
+        *(
+            "deepseek-r1",
+            "mistral-large",
+            "qwen2.5",
+            "llama3",
+            "gemma3",
+            "phi4",
+            "claude-opus-4",
+        ),
     ],
 )
 def test_any_other_bare_name_is_an_openai_chat_model(name: str, no_calls: None) -> None:
@@ -211,9 +242,13 @@ def test_any_other_bare_name_is_an_openai_chat_model(name: str, no_calls: None) 
 
 @pytest.mark.parametrize("name", ["bert4rec", "LightFM", "NeuMF", "ngcf", "slimrec"])
 def test_a_recommender_that_is_not_offered_is_no_paid_call_either(
-    name: str, no_calls: None
+    name: str,
+    no_calls: None,
 ) -> None:
-    with pytest.raises(RecommenderError, match=f"no recommender '{name}'; .*known names: .*nrms"):
+    with pytest.raises(
+        RecommenderError,
+        match=f"no recommender '{name}'; .*known names: .*nrms",
+    ):
         resolve(name)
     assert resolve(f"openai:{name}") == FakeModel(f"openai:{name}")
 
@@ -227,18 +262,25 @@ def test_trained_recommenders_are_built_by_name() -> None:
 
 @pytest.mark.parametrize("package", ["torch", "safetensors"])
 def test_a_missing_package_says_how_to_install_it(
-    package: str, monkeypatch: pytest.MonkeyPatch
+    package: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in [name for name in sys.modules if name.startswith(f"{TRAINED_PACKAGE}.")]:
+    for module in [
+        name for name in sys.modules if name.startswith(f"{TRAINED_PACKAGE}.")
+    ]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"{package}.torch", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pytest-recsys-mt\[train\]'"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"pip install 'pytest-recsys-mt\[train\]'",
+    ):
         resolve("sasrec")
 
 
 @pytest.mark.parametrize(
-    "spec", ["openai:gpt-4o?temperature=0", "hf:org/model@main", "hf:a/b.gguf"]
+    "spec",
+    ["openai:gpt-4o?temperature=0", "hf:org/model@main", "hf:a/b.gguf"],
 )
 def test_prefixes_get_the_spec_as_it_is(spec: str, no_calls: None) -> None:
     assert resolve(spec) == FakeModel(spec)
@@ -246,9 +288,19 @@ def test_prefixes_get_the_spec_as_it_is(spec: str, no_calls: None) -> None:
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("Ranker", 2), ("Ranker?size=4", 4), ("factory", 7), ("factory?size=1", 1), ("ready", 5)],
+    [
+        ("Ranker", 2),
+        ("Ranker?size=4", 4),
+        ("factory", 7),
+        ("factory?size=1", 1),
+        ("ready", 5),
+    ],
 )
-def test_a_file_gives_an_object_a_class_or_a_factory(shop: Path, name: str, size: int) -> None:
+def test_a_file_gives_an_object_a_class_or_a_factory(
+    shop: Path,
+    name: str,
+    size: int,
+) -> None:
     ranker = resolve(f"{shop}:{name}")
     assert vars(ranker)["size"] == size
     assert describe(ranker) == "shop.py:Ranker"
@@ -261,7 +313,8 @@ def test_text_models_and_nested_names_count_too(shop: Path) -> None:
 
 
 def test_a_relative_path_and_a_module_find_the_same_code(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(shop.parent)
     monkeypatch.syspath_prepend(shop.parent)
@@ -284,7 +337,10 @@ def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("Rankr", "has no 'Rankr'; did you mean 'Ranker'"),
-        ("xyz", "has no 'xyz'; did you mean 'Ranker' or 'Writer' or 'Needy' or 'ready'"),
+        (
+            "xyz",
+            "has no 'xyz'; did you mean 'Ranker' or 'Writer' or 'Needy' or 'ready'",
+        ),
         (
             "Shelf",
             "of class Shelf; it has neither recommend\\(requests\\) nor complete\\(prompts\\)",
@@ -296,21 +352,36 @@ def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
         ("Ranker?sise=3", "unknown parameter 'sise'; valid ones: 'size'"),
     ],
 )
-def test_names_that_do_not_recommend_are_explained(shop: Path, name: str, message: str) -> None:
+def test_names_that_do_not_recommend_are_explained(
+    shop: Path,
+    name: str,
+    message: str,
+) -> None:
     with pytest.raises(RecommenderError, match=message):
         resolve(f"{shop}:{name}")
 
 
 def test_a_missing_file_names_its_neighbours(shop: Path) -> None:
-    with pytest.raises(RecommenderError, match=r"no file '.*shp\.py'.*did you mean 'shop\.py'"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"no file '.*shp\.py'.*did you mean 'shop\.py'",
+    ):
         resolve(f"{shop.parent}/shp.py:Ranker")
-    with pytest.raises(RecommenderError, match=r"the folder '.*nowhere' does not exist"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"the folder '.*nowhere' does not exist",
+    ):
         resolve(f"{shop.parent}/nowhere/shop.py:Ranker")
 
 
-@pytest.mark.parametrize("line", ["import no_such_package", "1 / 0", "def", "raise SystemExit(3)"])
+@pytest.mark.parametrize(
+    "line",
+    ["import no_such_package", "1 / 0", "def", "raise SystemExit(3)"],
+)
 def test_code_that_cannot_run_is_chained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
 ) -> None:
     file = tmp_path / "wrong_code.py"
     file.write_text(line)
@@ -319,12 +390,17 @@ def test_code_that_cannot_run_is_chained(
         with pytest.raises(RecommenderError, match="raised") as caught:
             resolve(spec)
         assert caught.value.__cause__ is not None
-        file.write_text(line + "\n")  # a failed import leaves nothing behind: it can be mended
+        file.write_text(
+            line + "\n",
+        )  # a failed import leaves nothing behind: it can be mended
     file.write_text(SOURCE)
     assert describe(resolve(f"{file}:Ranker")) == "wrong_code.py:Ranker"
 
 
-def test_entry_points_give_recommenders_by_name(shop: Path, install: Callable[..., None]) -> None:
+def test_entry_points_give_recommenders_by_name(
+    shop: Path,
+    install: Callable[..., None],
+) -> None:
     install("acme", acme="shop:factory", gpt_like="shop:Writer")
     assert describe(resolve("gpt_like")) == "the writer"
     assert vars(resolve("acme?size=3"))["size"] == 3
@@ -332,35 +408,51 @@ def test_entry_points_give_recommenders_by_name(shop: Path, install: Callable[..
         resolve("acne")
 
 
-def test_a_name_provided_twice_names_both(shop: Path, install: Callable[..., None]) -> None:
+def test_a_name_provided_twice_names_both(
+    shop: Path,
+    install: Callable[..., None],
+) -> None:
     install("acme", ranker="shop:Ranker")
     install("emca", ranker="shop:Writer", itemknn="shop:Ranker")
-    with pytest.raises(RecommenderError, match=r"2 times: by .*acme \(shop:Ranker\)") as caught:
+    with pytest.raises(
+        RecommenderError,
+        match=r"2 times: by .*acme \(shop:Ranker\)",
+    ) as caught:
         resolve("ranker")
     assert "emca (shop:Writer)" in str(caught.value)
     with pytest.raises(
-        RecommenderError, match=r"pytest-recsys-mt itself and by emca \(shop:Ranker\)"
+        RecommenderError,
+        match=r"pytest-recsys-mt itself and by emca \(shop:Ranker\)",
     ):
         resolve("itemknn")
 
 
-def test_an_entry_point_that_cannot_be_loaded_is_chained(install: Callable[..., None]) -> None:
+def test_an_entry_point_that_cannot_be_loaded_is_chained(
+    install: Callable[..., None],
+) -> None:
     install("acme", acme="no_such_package:Ranker")
     with pytest.raises(
-        RecommenderError, match="'acme' of the entry point 'no_such_package:Ranker'"
+        RecommenderError,
+        match="'acme' of the entry point 'no_such_package:Ranker'",
     ):
         resolve("acme")
 
 
 def test_importing_the_registry_stays_light() -> None:
     code = "import sys, pytest_recsys_mt.recommenders; print(*sys.modules)"
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     heavy = {"scipy.stats", "torch", "transformers", "openai", "sklearn"}
     assert not heavy & set(child.stdout.split())
 
 
 def test_a_module_in_the_current_folder_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "corner_shop.py").write_text(SOURCE)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -371,9 +463,13 @@ def test_a_module_in_the_current_folder_is_found(
 
 
 def test_a_dot_in_place_of_the_colon_is_no_language_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shop_of_mine.py").write_text("class Newest: ...\n")
-    with pytest.raises(RecommenderError, match=r"did you mean 'shop_of_mine:Newest', the object"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"did you mean 'shop_of_mine:Newest', the object",
+    ):
         resolve("shop_of_mine.Newest")

@@ -57,9 +57,17 @@ def test_it_is_named(changes: dict[str, Any], says: str) -> None:
 def test_what_is_right_is_taken() -> None:
     import numpy as np
 
-    found = Request("u", [Rating(FILM, np.float32(4)), Rating(FILM, 3)], Scale(), None, np.int64(2))  # type: ignore[arg-type]
+    found = Request(
+        "u",
+        [Rating(FILM, np.float32(4)), Rating(FILM, 3)],
+        Scale(),
+        None,
+        np.int64(2),
+    )  # type: ignore[arg-type]
     assert len(found.history) == 2
-    assert Request(**{**RIGHT, "candidates": iter([FILM]), "seen": ["x"]}).candidates == (FILM,)
+    assert Request(
+        **{**RIGHT, "candidates": iter([FILM]), "seen": ["x"]},
+    ).candidates == (FILM,)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +80,11 @@ def test_what_is_right_is_taken() -> None:
     ],
 )  # fmt: skip
 def test_thresholds_that_cannot_be_read_are_named(
-    file: Any, content: str | None, error: type[Exception], says: str, tmp_path: Path
+    file: Any,
+    content: str | None,
+    error: type[Exception],
+    says: str,
+    tmp_path: Path,
 ) -> None:
     if content is not None:
         (tmp_path / "thresholds.toml").write_text(content)

@@ -42,14 +42,20 @@ WORLD = World(
     catalogue=CATALOGUE,
     histories={
         f"u{user}": tuple(
-            Rating(CATALOGUE[(7 * user + step) % len(CATALOGUE)], 1.0 + step % 5, 1000 * step)
+            Rating(
+                CATALOGUE[(7 * user + step) % len(CATALOGUE)],
+                1.0 + step % 5,
+                1000 * step,
+            )
             for step in range(25)
         )
         for user in range(12)
     },
     relevant={user: frozenset({"i030"}) for user in ("me", "u3", "509")},
     neighbours={
-        item.id: tuple(CATALOGUE[(place + step) % HALF].id for step in (1, 7, 12, 18, 23))
+        item.id: tuple(
+            CATALOGUE[(place + step) % HALF].id for step in (1, 7, 12, 18, 23)
+        )
         for place, item in enumerate(CATALOGUE[:HALF])
     },
 )
@@ -65,7 +71,7 @@ PAPER_USER = Request(
                 ("Click", 2006, 1.0),
                 ("Ultraviolet", 2006, 2.0),
                 ("Monty Python and the Holy Grail", 1975, 4.0),
-            ]
+            ],
         )
     ),
     scale=Scale(1, 5),
@@ -74,7 +80,9 @@ PAPER_USER = Request(
 )
 """The user of the metamorphic paper's Table 1."""
 
-PROFILES = {user: f"The user {user} likes slow films." for user in ("me", "u3", "509", "user-7")}
+PROFILES = {
+    user: f"The user {user} likes slow films." for user in ("me", "u3", "509", "user-7")
+}
 
 USUAL: tuple[Transformation, ...] = tuple(
     each for name in relations.__all__ for each in usual_of(getattr(relations, name))
@@ -102,7 +110,9 @@ def request(
             for position, (item, value) in enumerate(zip(items, values, strict=True))
         ),
         scale=scale,
-        candidates=None if candidates is None else tuple(CATALOGUE[item] for item in candidates),
+        candidates=None
+        if candidates is None
+        else tuple(CATALOGUE[item] for item in candidates),
         k=k,
         instruction=instruction,
     )
@@ -110,10 +120,14 @@ def request(
 
 @st.composite
 def requests(draw: st.DrawFn, min_history: int = 0) -> Request:
-    """Requests over the first half of `CATALOGUE`, with or without candidates and timestamps."""
+    """Requests over the first half of `CATALOGUE`, with or
+    without candidates and timestamps.
+    """
     order = draw(st.permutations(range(HALF)))
     size = draw(st.integers(min_history, 12))
-    scale = draw(st.sampled_from([Scale(1, 5), Scale(0.5, 5), Scale(0, 1), Scale(-10, 10)]))
+    scale = draw(
+        st.sampled_from([Scale(1, 5), Scale(0.5, 5), Scale(0, 1), Scale(-10, 10)]),
+    )
     step = draw(st.sampled_from([1.0, 0.5]))
     top = int((scale.high - scale.low) / step)
     ranks = draw(st.lists(st.integers(0, top), min_size=size, max_size=size))

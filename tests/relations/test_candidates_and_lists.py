@@ -30,9 +30,15 @@ def offered(source: Request) -> tuple[Item, ...]:
 
 
 @given(source=requests(), seed=SEEDS)
-def test_shuffled_candidates_are_the_same_in_a_new_order(source: Request, seed: int) -> None:
+def test_shuffled_candidates_are_the_same_in_a_new_order(
+    source: Request,
+    seed: int,
+) -> None:
     if source.candidates is None or len(source.candidates) < 2:
-        with pytest.raises(NotApplicable, match=r"no candidates|fewer than two candidates"):
+        with pytest.raises(
+            NotApplicable,
+            match=r"no candidates|fewer than two candidates",
+        ):
             relations.shuffle_candidates(source, rng(seed))
         return
     followup = relations.shuffle_candidates(source, rng(seed))
@@ -43,20 +49,28 @@ def test_shuffled_candidates_are_the_same_in_a_new_order(source: Request, seed: 
 def test_every_other_order_of_candidates_is_as_likely() -> None:
     source = request(candidates=(1, 2, 3))
     orders = Counter(
-        offered(relations.shuffle_candidates(source, rng(seed))) for seed in range(1_000)
+        offered(relations.shuffle_candidates(source, rng(seed)))
+        for seed in range(1_000)
     )
     assert len(orders) == 5
     assert min(orders.values()) > 150
 
 
 @given(source=requests(), seed=SEEDS, n=st.integers(1, 10))
-def test_irrelevant_candidates_stand_between_the_others(source: Request, seed: int, n: int) -> None:
+def test_irrelevant_candidates_stand_between_the_others(
+    source: Request,
+    seed: int,
+    n: int,
+) -> None:
     if not source.candidates:
         with pytest.raises(NotApplicable, match=r"^there are no candidates$"):
             relations.add_irrelevant_candidates(n)(source, rng(seed), WORLD)
         return
     followup = offered(relations.add_irrelevant_candidates(n)(source, rng(seed), WORLD))
-    assert tuple(item for item in followup if item in source.candidates) == source.candidates
+    assert (
+        tuple(item for item in followup if item in source.candidates)
+        == source.candidates
+    )
     added = set(followup) - set(source.candidates)
     assert len(added) == n == len(followup) - len(source.candidates)
     assert added.isdisjoint(rating.item for rating in source.history)
@@ -65,7 +79,11 @@ def test_irrelevant_candidates_stand_between_the_others(source: Request, seed: i
 def test_irrelevant_candidates_come_at_every_place() -> None:
     source = request(candidates=(20, 21, 22))
     places = Counter(
-        next(at for at, item in enumerate(offered(followup)) if item not in offered(source))
+        next(
+            at
+            for at, item in enumerate(offered(followup))
+            if item not in offered(source)
+        )
         for followup in (
             relations.add_irrelevant_candidates(1)(source, rng(seed), WORLD)
             for seed in range(1_000)
@@ -84,21 +102,33 @@ def test_irrelevant_candidates_need_a_larger_catalogue() -> None:
 
 
 @given(source=requests(), seed=SEEDS)
-def test_one_title_gets_an_instruction_and_never_the_first(source: Request, seed: int) -> None:
+def test_one_title_gets_an_instruction_and_never_the_first(
+    source: Request,
+    seed: int,
+) -> None:
     if source.candidates is None or len(source.candidates) < 2:
-        with pytest.raises(NotApplicable, match=r"no candidates|fewer than two candidates"):
+        with pytest.raises(
+            NotApplicable,
+            match=r"no candidates|fewer than two candidates",
+        ):
             relations.title_injection(source, rng(seed))
         return
     followup = offered(relations.title_injection(source, rng(seed)))
     changed = [
         (at, before, after)
-        for at, (before, after) in enumerate(zip(source.candidates, followup, strict=True))
+        for at, (before, after) in enumerate(
+            zip(source.candidates, followup, strict=True),
+        )
         if before != after
     ]
     ((at, before, after),) = changed
     assert at > 0
     assert after.title == before.title + INJECTION
-    assert (after.id, after.year, after.attributes) == (before.id, before.year, before.attributes)
+    assert (after.id, after.year, after.attributes) == (
+        before.id,
+        before.year,
+        before.attributes,
+    )
 
 
 def test_every_candidate_but_the_first_may_be_injected() -> None:
@@ -115,14 +145,20 @@ def test_every_candidate_but_the_first_may_be_injected() -> None:
 
 def test_an_item_without_a_title_is_injected_behind_its_id() -> None:
     source = request().replace(candidates=(Item("a"), Item("b")))
-    assert offered(relations.title_injection(source, rng()))[1] == Item("b", f"b{INJECTION}")
+    assert offered(relations.title_injection(source, rng()))[1] == Item(
+        "b",
+        f"b{INJECTION}",
+    )
 
 
 @pytest.mark.parametrize("relation", [relations.extend_list(5), relations.ask_k(10)])
 def test_longer_lists_need_as_many_items(relation: relations.Transformation) -> None:
     enough = request(k=5, candidates=tuple(range(10, 20)))
     assert relation(enough, rng()).k == 10
-    with pytest.raises(NotApplicable, match=r"^there are fewer candidates than the list"):
+    with pytest.raises(
+        NotApplicable,
+        match=r"^there are fewer candidates than the list",
+    ):
         relation(request(k=5, candidates=tuple(range(10, 19))), rng())
     everything = request(k=5, candidates=None)
     assert relation(everything, rng()).k == 10
@@ -141,7 +177,10 @@ def test_new_names_are_nobodys(seed: int, user: str) -> None:
     renamed = relations.rename_user(request(user=user), rng(seed)).user
     assert renamed != user
     taken = World(histories={renamed: ()})
-    assert relations.rename_user(request(user=user), rng(seed), taken).user not in {user, renamed}
+    assert relations.rename_user(request(user=user), rng(seed), taken).user not in {
+        user,
+        renamed,
+    }
 
 
 def test_new_names_look_like_the_old() -> None:
@@ -170,7 +209,10 @@ def test_the_positive_moves_and_the_others_keep_their_order() -> None:
     [
         (request(candidates=(30, 1)), "no 3 candidates"),
         (request(candidates=(1, 2, 3)), "none of the candidates are held out"),
-        (request(candidates=(30, 2, 3), user="u9"), "none of the candidates are held out"),
+        (
+            request(candidates=(30, 2, 3), user="u9"),
+            "none of the candidates are held out",
+        ),
     ],
 )
 def test_a_positive_that_cannot_be_placed(source: Request, reason: str) -> None:

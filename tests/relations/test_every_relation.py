@@ -1,4 +1,6 @@
-"""What holds for all relations: the same draw gives the same request, and nothing else changes."""
+"""What holds for all relations: the same draw gives the
+same request, and nothing else changes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from tests.relations.examples import PROFILES, USUAL, WORLD, request, requests
 NAMES = sorted(set(relations.__all__) - {"Transformation"})
 EVERY = over("relation", USUAL, ids=lambda relation: relation.name)
 SEEDS = st.integers(0, 2**32)
-# Each relation gets these; all of them together get hundreds, and with --slow thousands.
+# Each relation gets these; all of them together get hundreds, and with --slow
+# thousands.
 FEW = settings(max_examples=settings().max_examples // 4)
 
 
@@ -61,7 +64,8 @@ def test_the_usual_arguments_cover_every_public_relation() -> None:
 @EVERY
 def test_a_full_request_is_served(relation: Transformation) -> None:
     served = apply(relation, request(), 0)
-    # What is changed in the training data may be about items that this request does not show.
+    # What is changed in the training data may be about items that this request does not
+    # show.
     assert isinstance(served, Request) or relation.training is not None
 
 
@@ -69,7 +73,9 @@ def test_a_full_request_is_served(relation: Transformation) -> None:
 @FEW
 @given(source=requests(), seed=SEEDS)
 def test_only_the_declared_fields_change_and_they_do(
-    relation: Transformation, source: Request, seed: int
+    relation: Transformation,
+    source: Request,
+    seed: int,
 ) -> None:
     followup = apply(relation, source, seed)
     if isinstance(followup, str):
@@ -103,7 +109,11 @@ def test_the_draw_decides_and_nothing_else(relation: Transformation) -> None:
 @EVERY
 @FEW
 @given(source=requests(), seed=SEEDS)
-def test_the_users_name_is_irrelevant(relation: Transformation, source: Request, seed: int) -> None:
+def test_the_users_name_is_irrelevant(
+    relation: Transformation,
+    source: Request,
+    seed: int,
+) -> None:
     one = apply(relation, source.replace(user="a1"), seed)
     other = apply(relation, source.replace(user="a2"), seed)
     if isinstance(one, Request) and isinstance(other, Request):
@@ -119,7 +129,9 @@ def test_the_users_name_is_irrelevant(relation: Transformation, source: Request,
 @FEW
 @given(source=requests(min_history=1), seed=SEEDS)
 def test_the_history_stays_oldest_first_and_on_the_scale(
-    relation: Transformation, source: Request, seed: int
+    relation: Transformation,
+    source: Request,
+    seed: int,
 ) -> None:
     followup = apply(relation, source, seed)
     if not isinstance(followup, Request):
@@ -130,7 +142,8 @@ def test_the_history_stays_oldest_first_and_on_the_scale(
     if function(relation) not in ("swap_history", "swap_user"):
         assert len(known) in (0, len(moments))
     assert all(
-        followup.scale.low <= rating.value <= followup.scale.high for rating in followup.history
+        followup.scale.low <= rating.value <= followup.scale.high
+        for rating in followup.history
     )
 
 
@@ -189,7 +202,10 @@ def test_documentation_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_are_true(name: str) -> None:
-    names = {each: getattr(shown, each) for each in ("Item", "Rating", "Request", "Scale", "World")}
+    names = {
+        each: getattr(shown, each)
+        for each in ("Item", "Rating", "Request", "Scale", "World")
+    }
     result = doctest.testmod(
         module(name),
         extraglobs={"np": np, "mini": load("mini"), **names},
@@ -206,7 +222,9 @@ def test_names_are_the_call_that_makes_them(relation: Transformation) -> None:
 
 
 @EVERY
-def test_without_other_items_or_users_it_serves_or_says_why(relation: Transformation) -> None:
+def test_without_other_items_or_users_it_serves_or_says_why(
+    relation: Transformation,
+) -> None:
     with contextlib.suppress(NotApplicable):
         assert isinstance(relation(request(), np.random.default_rng(0)), Request)
 
@@ -226,5 +244,10 @@ def test_importing_them_is_light() -> None:
         "import sys; import pytest_recsys_mt.relations; "
         "print(sorted({'numpy', 'scipy', 'pandas', 'torch'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "[]"

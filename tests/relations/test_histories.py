@@ -37,13 +37,16 @@ def test_reorder_moves_items_and_not_moments(source: Request, seed: int) -> None
     assert sorted(opinions(followup)) == sorted(opinions(source))
     assert opinions(followup) != opinions(source)
     before, after = source.history, followup.history
-    assert [rating.timestamp for rating in after] == [rating.timestamp for rating in before]
+    assert [rating.timestamp for rating in after] == [
+        rating.timestamp for rating in before
+    ]
 
 
 def test_every_new_order_is_as_likely() -> None:
     source = request(items=(0, 1, 2))
     orders = Counter(
-        tuple(opinions(relations.reorder_history(source, rng(seed)))) for seed in range(1_000)
+        tuple(opinions(relations.reorder_history(source, rng(seed))))
+        for seed in range(1_000)
     )
     assert len(orders) == 5
     assert min(orders.values()) > 150
@@ -52,7 +55,10 @@ def test_every_new_order_is_as_likely() -> None:
 @pytest.mark.parametrize("history", [(), (1,), (1, 1)])
 def test_reorder_needs_something_to_reorder(history: tuple[int, ...]) -> None:
     with pytest.raises(NotApplicable, match="fewer than two different ratings"):
-        relations.reorder_history(request(items=history, values=(2.0,) * len(history)), rng())
+        relations.reorder_history(
+            request(items=history, values=(2.0,) * len(history)),
+            rng(),
+        )
 
 
 @given(source=requests(min_history=1))
@@ -69,7 +75,11 @@ def test_duplicate_tells_the_same_story_earlier(source: Request) -> None:
 
 
 @given(source=requests(min_history=2), seed=SEEDS, data=st.data())
-def test_drop_leaves_the_others_in_order(source: Request, seed: int, data: st.DataObject) -> None:
+def test_drop_leaves_the_others_in_order(
+    source: Request,
+    seed: int,
+    data: st.DataObject,
+) -> None:
     n = data.draw(st.integers(1, len(source.history) - 1))
     followup = relations.drop_history(n)(source, rng(seed))
     assert len(followup.history) == len(source.history) - n
@@ -93,12 +103,18 @@ def test_truncate_keeps_the_latest(source: Request, data: st.DataObject) -> None
     assert relations.truncate_history(n)(source, rng()).history == source.history[-n:]
 
 
-@pytest.mark.parametrize("factory", [relations.drop_history, relations.truncate_history])
+@pytest.mark.parametrize(
+    "factory",
+    [relations.drop_history, relations.truncate_history],
+)
 def test_short_histories_are_counted_under_one_reason(
     factory: Callable[[int], Transformation],
 ) -> None:
     for size in (0, 1, 2, 3):
-        with pytest.raises(NotApplicable, match=r"^the history has no more than 3 items$"):
+        with pytest.raises(
+            NotApplicable,
+            match=r"^the history has no more than 3 items$",
+        ):
             factory(3)(request(items=tuple(range(size))), rng())
     factory(3)(request(items=(0, 1, 2, 3)), rng())
 
@@ -114,7 +130,9 @@ def test_noise_is_added_between_what_stays(source: Request, seed: int, n: int) -
     )
     assert len({rating.item.id for rating in stray}) == n
     assert not known & {rating.item.id for rating in stray}
-    assert all(source.scale.low <= rating.value <= source.scale.high for rating in stray)
+    assert all(
+        source.scale.low <= rating.value <= source.scale.high for rating in stray
+    )
     steps = [(rating.value - source.scale.low) * 2 for rating in stray]
     assert all(step.is_integer() for step in steps)
 
@@ -124,7 +142,10 @@ def test_noise_as_in_the_paper_replaces(source: Request, seed: int) -> None:
     relation = relations.noisy_profile(2, paper=True)
     assert relation.name == "noisy_profile(2, paper=True)"
     followup = relation(source, rng(seed), WORLD)
-    kept = [after == before for before, after in zip(source.history, followup.history, strict=True)]
+    kept = [
+        after == before
+        for before, after in zip(source.history, followup.history, strict=True)
+    ]
     assert kept.count(False) == 2
     moments = [rating.timestamp for rating in source.history]
     assert [rating.timestamp for rating in followup.history] == moments
@@ -136,7 +157,9 @@ def test_noise_comes_at_every_place_with_every_rating() -> None:
     values: Counter[float] = Counter()
     for seed in range(1_000):
         history = relations.noisy_profile(1)(source, rng(seed), WORLD).history
-        (place,) = (at for at, rating in enumerate(history) if rating not in source.history)
+        (place,) = (
+            at for at, rating in enumerate(history) if rating not in source.history
+        )
         places[place] += 1
         values[history[place].value] += 1
     assert sorted(places) == [0, 1, 2, 3]
@@ -155,7 +178,9 @@ def test_noise_comes_at_every_place_with_every_rating() -> None:
     ],
 )
 def test_noise_is_rated_in_the_steps_of_the_user(
-    values: tuple[float, ...], scale: Scale, step: float
+    values: tuple[float, ...],
+    scale: Scale,
+    step: float,
 ) -> None:
     source = request(items=(0, 1), values=values, scale=scale)
     drawn = {
@@ -179,7 +204,9 @@ def test_noise_happens_between_its_neighbours() -> None:
     source = request(items=(0, 1))
     for seed in range(20):
         history = relations.noisy_profile(1)(source, rng(seed), WORLD).history
-        (place,) = (at for at, rating in enumerate(history) if rating not in source.history)
+        (place,) = (
+            at for at, rating in enumerate(history) if rating not in source.history
+        )
         assert history[place].timestamp == {0: 1000, 1: 1030, 2: 1060}[place]
 
 
@@ -195,7 +222,10 @@ def test_noise_needs_a_larger_catalogue() -> None:
 
 
 @given(source=requests(min_history=1), seed=SEEDS)
-def test_swapped_histories_are_others_and_leak_nothing(source: Request, seed: int) -> None:
+def test_swapped_histories_are_others_and_leak_nothing(
+    source: Request,
+    seed: int,
+) -> None:
     try:
         followup = relations.swap_history(source, rng(seed), WORLD)
     except NotApplicable:
@@ -207,7 +237,9 @@ def test_swapped_histories_are_others_and_leak_nothing(source: Request, seed: in
     offered = set(source.candidates or ())
     assert any(
         followup.history
-        == tuple(rating for rating in donor if rating.item not in offered)[-len(source.history) :]
+        == tuple(rating for rating in donor if rating.item not in offered)[
+            -len(source.history) :
+        ]
         for name, donor in WORLD.histories.items()
         if name != source.user
     )
@@ -224,7 +256,7 @@ def test_the_least_overlap_is_chosen() -> None:
             "near": _history(0, 10, 11, 12),
             "far": _history(50, 51, 52, 53, 54),
             "same": _history(0, 1, 2, 3),
-        }
+        },
     )
     for seed in range(10):
         followup = relations.swap_history(source, rng(seed), world)
@@ -259,7 +291,10 @@ def test_no_fit_donor(histories: dict[str, tuple[Rating, ...]]) -> None:
     ],
 )  # fmt: skip
 def test_impossible_numbers(factory: Callable[[int], Transformation], n: int) -> None:
-    with pytest.raises(RelationError, match=rf"^{factory.__name__}: (n|k) must be an integer"):
+    with pytest.raises(
+        RelationError,
+        match=rf"^{factory.__name__}: (n|k) must be an integer",
+    ):
         factory(n)
 
 

@@ -12,11 +12,15 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
 from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
-NEAR = World(neighbours={"a": ("x",), "b": ("x", "y"), "c": ("x", "y", "d"), "d": ("p", "q")})
+NEAR = World(
+    neighbours={"a": ("x",), "b": ("x", "y"), "c": ("x", "y", "d"), "d": ("p", "q")},
+)
 
 
 def asked(
-    history: Sequence[tuple[str, float]], offered: str | None = "xyz", timed: bool = False
+    history: Sequence[tuple[str, float]],
+    offered: str | None = "xyz",
+    timed: bool = False,
 ) -> Request:
     rated = tuple(
         Rating(Item(item), value, 100 + at if timed else None)
@@ -26,7 +30,11 @@ def asked(
     return Request("me", rated, Scale(1, 5), candidates, k=2)
 
 
-def changed(relation: Transformation, request: Request, world: World = NEAR) -> list[str]:
+def changed(
+    relation: Transformation,
+    request: Request,
+    world: World = NEAR,
+) -> list[str]:
     followup = relation(request, np.random.default_rng(0), world)
     return [f"{rating.item.id}{rating.value:g}" for rating in followup.history]
 
@@ -73,7 +81,9 @@ def test_the_item_moves_to_the_end_with_the_time_of_the_latest() -> None:
     ],
 )
 def test_it_says_why_a_request_cannot_be_served(
-    relation: Transformation, history: Sequence[tuple[str, float]], why: str
+    relation: Transformation,
+    history: Sequence[tuple[str, float]],
+    why: str,
 ) -> None:
     with pytest.raises(NotApplicable, match=why):
         changed(relation, asked(history))
@@ -81,13 +91,18 @@ def test_it_says_why_a_request_cannot_be_served(
 
 def of_genres(*genres: Sequence[str], k: int = 2) -> Request:
     offered = tuple(
-        Item(str(place), attributes={"genres": each}) for place, each in enumerate(genres)
+        Item(str(place), attributes={"genres": each})
+        for place, each in enumerate(genres)
     )
     return Request("me", (), Scale(1, 5), offered, k)
 
 
 def excluded(request: Request) -> str:
-    return relations.exclude_genre(request, np.random.default_rng(0), World()).instruction
+    return relations.exclude_genre(
+        request,
+        np.random.default_rng(0),
+        World(),
+    ).instruction
 
 
 def test_enough_is_left_to_recommend() -> None:
@@ -116,7 +131,11 @@ def test_an_open_question_excludes_what_the_user_had_most_of() -> None:
 
 def test_a_promise_that_there_is_not_is_refused() -> None:
     with pytest.raises(RelationError, match="promised must be 'ratings'"):
-        Transformation("mine", apply=lambda request, rng, world: request, promised="recent")  # type: ignore[arg-type]
+        Transformation(
+            "mine",
+            apply=lambda request, rng, world: request,
+            promised="recent",
+        )  # type: ignore[arg-type]
 
 
 def test_an_exception_for_a_promise_that_there_is_not_is_refused() -> None:

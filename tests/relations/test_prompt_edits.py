@@ -64,7 +64,11 @@ def test_default_rates_are_those_of_the_papers_examples() -> None:
 
 
 @given(text=st.text(), rate=RATES, seed=SEEDS)
-def test_spaces_come_only_between_visible_characters(text: str, rate: float, seed: int) -> None:
+def test_spaces_come_only_between_visible_characters(
+    text: str,
+    rate: float,
+    seed: int,
+) -> None:
     edited = AddSpaces(rate, seed)(text)
     assert "".join(edited.split()) == "".join(text.split())
     assert re.sub(r"(?<=\S) (?=\S)", "", edited) == re.sub(r"(?<=\S) (?=\S)", "", text)
@@ -72,7 +76,11 @@ def test_spaces_come_only_between_visible_characters(text: str, rate: float, see
 
 
 @given(text=st.text(), rate=RATES, seed=SEEDS)
-def test_random_words_leave_the_others_in_order(text: str, rate: float, seed: int) -> None:
+def test_random_words_leave_the_others_in_order(
+    text: str,
+    rate: float,
+    seed: int,
+) -> None:
     edited = RandomWords(("\x01",), rate, seed)(text)
     if "\x01" not in text:
         assert edited.replace(" \x01", "") == text
@@ -85,9 +93,15 @@ def _inner(word: str) -> list[str]:
 
 
 @given(
-    words=st.lists(st.text("abcdeé", min_size=1, max_size=9), max_size=8), rate=RATES, seed=SEEDS
+    words=st.lists(st.text("abcdeé", min_size=1, max_size=9), max_size=8),
+    rate=RATES,
+    seed=SEEDS,
 )
-def test_typos_are_one_slip_inside_longer_words(words: list[str], rate: float, seed: int) -> None:
+def test_typos_are_one_slip_inside_longer_words(
+    words: list[str],
+    rate: float,
+    seed: int,
+) -> None:
     text = " ".join(words)
     edited = Typos(rate, seed)(text).split(" ")
     assert len(edited) == len(text.split(" "))
@@ -119,8 +133,12 @@ def test_the_rate_is_the_share_of_places_changed() -> None:
 
 
 def test_all_kinds_of_typos_are_made() -> None:
-    lengths = [len(word) for word in Typos(1.0, 7)(" ".join(["abcdefghijk"] * 900)).split()]
-    assert all(lengths.count(length) == pytest.approx(300, abs=60) for length in (10, 11, 12))
+    lengths = [
+        len(word) for word in Typos(1.0, 7)(" ".join(["abcdefghijk"] * 900)).split()
+    ]
+    assert all(
+        lengths.count(length) == pytest.approx(300, abs=60) for length in (10, 11, 12)
+    )
 
 
 def test_the_fruit_are_drawn_evenly() -> None:
@@ -165,14 +183,18 @@ def test_edits_are_applied_one_after_the_other(relation: Transformation) -> None
 @pytest.mark.parametrize("as_json", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_built_in_templates_are_paraphrased_and_keep_what_they_ask(
-    name: str, variant: int, as_json: bool
+    name: str,
+    variant: int,
+    as_json: bool,
 ) -> None:
     source = request(candidates=(20, 21), instruction="Prefer short films.", k=7)
     edit = ParaphraseTask(variant)
     text = replace(template(name), lists_as_json=as_json).render(source)[-1].content
     edited = edit(text)
     assert edited != text
-    assert not edited.endswith(text), "the task sentences of this template are not known"
+    assert not edited.endswith(text), (
+        "the task sentences of this template are not known"
+    )
     assert re.findall(r"\d+", edited) == re.findall(r"\d+", text)
     for rating in source.history:
         assert rating.item.label in edited
@@ -202,7 +224,9 @@ def test_all_paraphrases_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("mode", ["mitigate", "minimize"])
-def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(mode: str) -> None:
+def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(
+    mode: str,
+) -> None:
     relation = relations.popularity_prompt(mode)  # type: ignore[arg-type]
     said = text(f"instructions.{mode}")
     assert relation.name == f"popularity_prompt({mode!r})"
@@ -215,14 +239,23 @@ def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(mode: str
 
 
 def test_the_two_popularity_prompts_promise_different_things() -> None:
-    one, other = relations.popularity_prompt("mitigate"), relations.popularity_prompt("minimize")
+    one, other = (
+        relations.popularity_prompt("mitigate"),
+        relations.popularity_prompt("minimize"),
+    )
     assert one.promise != other.promise
 
 
 @pytest.mark.parametrize("rate", [0, -0.1, 1.1, float("nan"), "0.1", None])
 @pytest.mark.parametrize("factory", [relations.add_spaces, relations.typos])
-def test_impossible_rates(factory: Callable[[float], Transformation], rate: float) -> None:
-    with pytest.raises(RelationError, match=rf"{factory.__name__}: rate must be .* got"):
+def test_impossible_rates(
+    factory: Callable[[float], Transformation],
+    rate: float,
+) -> None:
+    with pytest.raises(
+        RelationError,
+        match=rf"{factory.__name__}: rate must be .* got",
+    ):
         factory(rate)
 
 
@@ -255,7 +288,11 @@ def test_names_are_stable() -> None:
 @given(seed=SEEDS, n=st.integers(1, 4))
 def test_demonstrations_show_nothing_that_is_to_be_ranked(seed: int, n: int) -> None:
     source = request(instruction="Prefer short films.")
-    shown = relations.demonstrations(n)(source, np.random.default_rng(seed), WORLD).instruction
+    shown = relations.demonstrations(n)(
+        source,
+        np.random.default_rng(seed),
+        WORLD,
+    ).instruction
     assert shown.startswith("Prefer short films. For example, ")
     assert not [item.label for item in source.candidates or () if item.label in shown]
     assert shown.count(" (19") + shown.count(" (20") <= 3 * n
@@ -270,14 +307,18 @@ def test_a_demonstration_wants_as_many_users_as_it_names() -> None:
 
 
 def test_an_embedding_finds_whose_choices_are_shown() -> None:
-    """As by hand: of the users with the nearest texts, here those with as many letters a."""
+    """As by hand: of the users with the nearest texts,
+    here those with as many letters a.
+    """
     mine = (Rating(Item("1", "Aaa"), 5.0, 1),)
     others = {name: [(name * 2).title(), name.upper()] for name in ("aa", "ab", "cd")}
     world = World(
         histories={
-            name: tuple(Rating(Item(title, title), 4.0, at) for at, title in enumerate(titles))
+            name: tuple(
+                Rating(Item(title, title), 4.0, at) for at, title in enumerate(titles)
+            )
             for name, titles in others.items()
-        }
+        },
     )
     asked: list[list[str]] = []
 
@@ -300,7 +341,10 @@ def test_an_embedding_that_cannot_serve_is_named() -> None:
     for vectors, shape in (([1.0, 2.0], r"\(2,\)"), ([[math.nan]] * 13, r"\(13, 1\)")):
         wrong = SimpleNamespace(encode=lambda _, found=vectors: found).encode
         wrong.__name__ = "encode"
-        with pytest.raises(RelationError, match=f"13 vectors of finite numbers.*{shape}"):
+        with pytest.raises(
+            RelationError,
+            match=f"13 vectors of finite numbers.*{shape}",
+        ):
             relations.demonstrations(1, embed=wrong)(request(), RNG, WORLD)
 
 
@@ -308,7 +352,11 @@ def test_a_profile_stands_beside_the_history_or_in_its_place() -> None:
     profiles = {"me": "Likes\n slow films."}
     both = relations.with_profile(profiles)(request(), RNG)
     alone = relations.with_profile(profiles, history=False)(request(), RNG)
-    assert both.instruction == alone.instruction == "What is known of the user: Likes slow films."
+    assert (
+        both.instruction
+        == alone.instruction
+        == "What is known of the user: Likes slow films."
+    )
     assert (both.history, alone.history) == (request().history, ())
     for nobody in (relations.with_profile({}), relations.with_profile({"me": " "})):
         with pytest.raises(NotApplicable, match="no description"):

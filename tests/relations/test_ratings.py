@@ -67,11 +67,16 @@ def test_both_anchors_are_multiplied_by_default() -> None:
     assert followup.scale == Scale(2, 10)
 
 
-@given(source=requests(min_history=1), factor=st.floats(0.01, 100).filter(lambda x: x != 1))
+@given(
+    source=requests(min_history=1),
+    factor=st.floats(0.01, 100).filter(lambda x: x != 1),
+)
 def test_multiplication_keeps_every_opinion(source: Request, factor: float) -> None:
     followup = scale_ratings(factor)(source, RNG)
     for before, after in zip(source.history, followup.history, strict=True):
-        assert followup.scale.unit(after.value) == pytest.approx(source.scale.unit(before.value))
+        assert followup.scale.unit(after.value) == pytest.approx(
+            source.scale.unit(before.value),
+        )
         assert (after.item, after.timestamp) == (before.item, before.timestamp)
     assert values(followup) == [value * factor for value in values(source)]
 
@@ -80,7 +85,9 @@ def test_multiplication_keeps_every_opinion(source: Request, factor: float) -> N
 def test_shift_keeps_every_opinion(source: Request, offset: int) -> None:
     followup = shift_ratings(offset)(source, RNG)
     for before, after in zip(source.history, followup.history, strict=True):
-        assert followup.scale.unit(after.value) == pytest.approx(source.scale.unit(before.value))
+        assert followup.scale.unit(after.value) == pytest.approx(
+            source.scale.unit(before.value),
+        )
         assert (after.item, after.timestamp) == (before.item, before.timestamp)
     assert shift_ratings(-offset)(followup, RNG) == source
 
@@ -90,7 +97,10 @@ def test_the_printed_multiplication_needs_a_scale_that_does_not_start_below_0() 
         scale_ratings(2, paper=True)(request(scale=Scale(-10, 10)), RNG)
 
 
-@pytest.mark.parametrize("factor", [0, 1, 1.0, -2, float("nan"), float("inf"), "2", None, True])
+@pytest.mark.parametrize(
+    "factor",
+    [0, 1, 1.0, -2, float("nan"), float("inf"), "2", None, True],
+)
 def test_impossible_factors(factor: float) -> None:
     with pytest.raises(RelationError, match=r"scale_ratings: factor must be .* got"):
         scale_ratings(factor)
@@ -102,7 +112,10 @@ def test_the_printed_multiplication_needs_a_factor_above_1() -> None:
     assert scale_ratings(0.5)(PAPER_USER, RNG).scale == Scale(0.5, 2.5)
 
 
-@pytest.mark.parametrize("offset", [0, 0.0, float("nan"), -float("inf"), "1", None, False])
+@pytest.mark.parametrize(
+    "offset",
+    [0, 0.0, float("nan"), -float("inf"), "1", None, False],
+)
 def test_impossible_offsets(offset: float) -> None:
     with pytest.raises(RelationError, match="shift_ratings: offset must"):
         shift_ratings(offset)
@@ -116,7 +129,9 @@ def test_names_do_not_depend_on_the_kind_of_number() -> None:
 
 
 def test_ratings_that_are_all_the_same_say_as_little_turned_round() -> None:
-    """A model of counts answers a history of ones and one of fives alike, and rightly so."""
+    """A model of counts answers a history of ones and
+    one of fives alike, and rightly so.
+    """
     history = tuple(dataclasses.replace(each, value=5) for each in PAPER_USER.history)
     with pytest.raises(NotApplicable, match="all ratings are the same"):
         invert_ratings(PAPER_USER.replace(history=history), RNG)

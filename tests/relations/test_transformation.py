@@ -17,12 +17,18 @@ def apply(request: Any, rng: Any, world: Any) -> Any:
     ("arguments", "reason"),
     [
         ({}, "x: it changes nothing; give apply="),
-        ({"apply": apply, "before": apply}, "x: before= needs calls that are sent one by one"),
+        (
+            {"apply": apply, "before": apply},
+            "x: before= needs calls that are sent one by one",
+        ),
         (
             {"apply": apply, "asked": "never"},
             "x: asked must be 'together' or 'alone' or 'in one batch' or 'elsewhere'",
         ),
-        ({"apply": apply, "needs": frozenset({"tex"})}, "got 'tex'; did you mean 'text'"),
+        (
+            {"apply": apply, "needs": frozenset({"tex"})},
+            "got 'tex'; did you mean 'text'",
+        ),
     ],
 )
 def test_what_is_none_is_refused(arguments: dict[str, Any], reason: str) -> None:
@@ -43,6 +49,8 @@ def test_what_is_none_is_refused(arguments: dict[str, Any], reason: str) -> None
     ],
 )
 def test_a_relation_knows_which_declaration_excuses_who_breaks_it(
-    relation: Transformation, wants_change: bool, declared: str
+    relation: Transformation,
+    wants_change: bool,
+    declared: str,
 ) -> None:
     assert relation.declaration(wants_change=wants_change) == declared

@@ -1,4 +1,6 @@
-"""A real Ray cluster of two nodes, and a project whose recommenders say what they were asked."""
+"""A real Ray cluster of two nodes, and a project whose
+recommenders say what they were asked.
+"""
 
 import json
 import os
@@ -155,7 +157,9 @@ class TwoNodes:
     """The cluster's process, which ends with its standard input."""
 
     def __init__(self) -> None:
-        environment = {name: text for name, text in os.environ.items() if name != "RAY_ADDRESS"}
+        environment = {
+            name: text for name, text in os.environ.items() if name != "RAY_ADDRESS"
+        }
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("two_nodes.py"))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -204,7 +208,9 @@ class Project:
             f"--recsys-cache=cache-{executor}", *options,
         ]  # fmt: skip
         environment = {
-            name: text for name, text in os.environ.items() if not name.startswith("PYTEST_XDIST")
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith("PYTEST_XDIST")
         }
         return subprocess.Popen(
             command, cwd=self.folder, env=environment | {"RAY_ADDRESS": self.address}, text=True,

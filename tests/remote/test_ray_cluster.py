@@ -17,7 +17,10 @@ from tests.remote.conftest import Project, TwoNodes
 KEY = "sk-sentinel-of-this-test+/="
 
 
-def wait_until(true: Callable[[], bool], run: subprocess.Popen[str] | None = None) -> None:
+def wait_until(
+    true: Callable[[], bool],
+    run: subprocess.Popen[str] | None = None,
+) -> None:
     """Wait for something that comes; ends with the run, should it end before."""
     for _ in range(1200):
         if true():
@@ -30,7 +33,11 @@ def wait_until(true: Callable[[], bool], run: subprocess.Popen[str] | None = Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["Doomed", "Writer"])
-def test_killing_a_node_loses_no_answer(project: Project, cluster: TwoNodes, model: str) -> None:
+def test_killing_a_node_loses_no_answer(
+    project: Project,
+    cluster: TwoNodes,
+    model: str,
+) -> None:
     spec = f"--recsys-model=models:{model}"
     _, local = project.run(spec, executor="local")
     planned = set(project.asked())
@@ -47,10 +54,13 @@ def test_killing_a_node_loses_no_answer(project: Project, cluster: TwoNodes, mod
     assert ("2 failed" if model == "Writer" else "2 passed") in output
     asked = project.asked()
     assert set(asked) == planned
-    assert set(asked.values()) == {1, 2}, "what the dead node had not answered is asked again"
+    assert set(asked.values()) == {1, 2}, (
+        "what the dead node had not answered is asked again"
+    )
     if model == "Writer":
         assert sum(asked.values()) == len(asked) + 1, "its five answers had arrived"
-    # Everything is cached: no cluster is needed, and the verdicts are those of the local run.
+    # Everything is cached: no cluster is needed, and the verdicts are those of the
+    # local run.
     project.address = "127.0.0.1:9"
     output, record = project.run(spec)
     assert record["results"] == local["results"]
@@ -61,7 +71,11 @@ def test_killing_a_node_loses_no_answer(project: Project, cluster: TwoNodes, mod
 
 @pytest.mark.slow  # a minute and a half: Ray makes twelve actors anew
 def test_a_call_that_kills_its_actor_costs_no_other_call(project: Project) -> None:
-    project.run("--recsys-model=models:Neighbours", "--recsys-users=12", executor="local")
+    project.run(
+        "--recsys-model=models:Neighbours",
+        "--recsys-users=12",
+        executor="local",
+    )
     planned = project.asked()
     user = min(planned).split()[0]
     (project.folder / "poison").write_text(user)
@@ -78,7 +92,9 @@ def test_a_call_that_kills_its_actor_costs_no_other_call(project: Project) -> No
 
 
 def test_a_fixture_of_conftest_travels_and_the_key_does_not(
-    project: Project, cluster: TwoNodes, monkeypatch: pytest.MonkeyPatch
+    project: Project,
+    cluster: TwoNodes,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project.pytester.makeconftest(
         """
@@ -91,7 +107,7 @@ def test_a_fixture_of_conftest_travels_and_the_key_does_not(
         @pytest.fixture
         def recommender():
             return Mine()
-        """
+        """,
     )
     project.pytester.makepyfile(
         test_it="""
@@ -112,7 +128,7 @@ def test_a_fixture_of_conftest_travels_and_the_key_does_not(
         @metamorphic(shout)
         def test_shout(source, followup):
             assert same_ranking(source, followup, margin=0.5)
-        """
+        """,
     )
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     output, _ = project.run("--import-mode=importlib", "-o", "pythonpath=.")
@@ -151,7 +167,11 @@ def test_two_workers_take_turns_at_the_cluster(project: Project) -> None:
 def test_what_cannot_be_asked_there_says_why(project: Project) -> None:
     specs = ["models:Neighbours?gpus=1", "models:Elsewhere", "models:Unmade"]
     output, _ = project.run(
-        *(f"--recsys-model={spec}" for spec in specs), "-k", "reorder", "-W", "default"
+        *(f"--recsys-model={spec}" for spec in specs),
+        "-k",
+        "reorder",
+        "-W",
+        "default",
     )
     assert "has room for models:Neighbours?gpus=1, which needs cpus=1, gpus=1" in output
     assert "it is another recommender there: fingerprint is" in output
@@ -167,10 +187,13 @@ def test_what_cannot_be_asked_there_says_why(project: Project) -> None:
             made = Neighbours()
             made.lock = threading.Lock()
             return made
-        """
+        """,
     )
     output, _ = project.run("-k", "reorder")
-    assert "cannot be sent to Ray's actors: pickling the recommender raised TypeError" in output
+    assert (
+        "cannot be sent to Ray's actors: pickling the recommender raised TypeError"
+        in output
+    )
 
 
 @pytest.mark.slow  # durability/test_interrupts stops runs; Ray ends actors with their driver
@@ -189,9 +212,13 @@ def test_an_interrupt_ends_the_actors(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1:9", pytest.param("ray://127.0.0.1:10001", marks=pytest.mark.slow)]
+    "address",
+    ["127.0.0.1:9", pytest.param("ray://127.0.0.1:10001", marks=pytest.mark.slow)],
 )
-def test_without_a_cluster_the_error_says_how_to_start_one(project: Project, address: str) -> None:
+def test_without_a_cluster_the_error_says_how_to_start_one(
+    project: Project,
+    address: str,
+) -> None:
     project.address = address
     output, _ = project.run("--recsys-model=itemknn", "-k", "reorder")
     assert f"no Ray cluster to reach at RAY_ADDRESS='{address}'" in output
@@ -199,10 +226,15 @@ def test_without_a_cluster_the_error_says_how_to_start_one(project: Project, add
 
 
 def test_without_ray_the_run_ends_before_it_begins(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    done = pytester.runpytest_inprocess("-orecsys_executor=ray", "-p", "no:cacheprovider")
+    done = pytester.runpytest_inprocess(
+        "-orecsys_executor=ray",
+        "-p",
+        "no:cacheprovider",
+    )
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines(["*pip install 'pytest-recsys-mt[[]ray]'*"])
     assert os.environ.get("RAY_ADDRESS") is None

@@ -1,8 +1,8 @@
 """Two Ray nodes of one core each on this machine, until standard input ends.
 
-Prints one JSON object: the address, the ids of the two nodes, Ray's folder. The line ``kill`` on standard
-input kills the second node as a power cut would, ``add`` puts another in its place; both are
-answered with the same object.
+Prints one JSON object: the address, the ids of the two nodes, Ray's folder. The line
+``kill`` on standard input kills the second node as a power cut would, ``add`` puts
+another in its place; both are answered with the same object.
 """
 
 import json
@@ -17,7 +17,11 @@ STORE = 80_000_000
 def main() -> None:
     cluster: Any = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "object_store_memory": STORE},
+        head_node_args={
+            "num_cpus": 1,
+            "include_dashboard": False,
+            "object_store_memory": STORE,
+        },
     )
     second = cluster.add_node(num_cpus=1, object_store_memory=STORE)
     try:

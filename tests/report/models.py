@@ -1,4 +1,6 @@
-"""A language model by script, with faults that people meet: for reports worth looking at."""
+"""A language model by script, with faults that people
+meet: for reports worth looking at.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,24 @@ from collections.abc import Sequence
 from pytest_recsys_mt import Completion, Prompt
 
 OFFERED = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
-WANTED = re.compile(r"give me back (\d+)|\b(\d+) (?:recommendations|films|movies)", re.IGNORECASE)
+WANTED = re.compile(
+    r"give me back (\d+)|\b(\d+) (?:recommendations|films|movies)",
+    re.IGNORECASE,
+)
 
 
 class PrefersTheFirst:
-    """Ranks candidates half by taste and half by where they stand in the prompt, believes what a
-    title says, and invents a film for one user in three.
+    """Ranks candidates half by taste and half by where they stand in the prompt,
+    believes what a title says, and invents a film for one user in three.
     """
 
     fingerprint = "prefers the first"
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [Completion(self.answer(each.messages[-1].content, each.seed)) for each in prompts]
+        return [
+            Completion(self.answer(each.messages[-1].content, each.seed))
+            for each in prompts
+        ]
 
     def answer(self, text: str, seed: int) -> str:
         films = OFFERED.findall(text)

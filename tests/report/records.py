@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-FILMS = [f"Film {letter} (19{number})" for number, letter in enumerate("ABCDEFGHIJKLMNOP", 60)]
+FILMS = [
+    f"Film {letter} (19{number})"
+    for number, letter in enumerate("ABCDEFGHIJKLMNOP", 60)
+]
 
 
 def example(user: str = "u1", **changes: Any) -> dict[str, Any]:
     made = {
         "user": user,
         "source": FILMS[:10],
-        "followup": [FILMS[1], FILMS[0], *FILMS[2:8], FILMS[10], "Nine Lives: The Lost Reel"],
+        "followup": [
+            FILMS[1],
+            FILMS[0],
+            *FILMS[2:8],
+            FILMS[10],
+            "Nine Lives: The Lost Reel",
+        ],
         "score": 0.81,
         "source_kinds": [],
         "followup_kinds": ["candidate"] * 8 + ["catalogue", "unknown"],

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.answers import LISTED, beside, read_answers, taken_from, write_answers
+from pytest_recsys_mt.report.answers import (
+    LISTED,
+    beside,
+    read_answers,
+    taken_from,
+    write_answers,
+)
 from pytest_recsys_mt.report.answers_command import mcnemar
 from pytest_recsys_mt.report.html.page import render
 from tests.report.records import document, row
@@ -36,8 +42,17 @@ def written(path: Path, *given: list[dict[str, Any]]) -> Path:
 
 
 def test_answers_leave_the_rows_and_name_their_model() -> None:
-    kept = {"question": "q", "shown": {}, "options": ["a", "b"], "right": 0, "raw": "text"}
-    wrong, right = {**kept, "chosen": None, "tokens": 3}, {**kept, "chosen": 0, "tokens": 3}
+    kept = {
+        "question": "q",
+        "shown": {},
+        "options": ["a", "b"],
+        "right": 0,
+        "raw": "text",
+    }
+    wrong, right = (
+        {**kept, "chosen": None, "tokens": 3},
+        {**kept, "chosen": 0, "tokens": 3},
+    )
     first: Any = {
         "model": "m",
         "nodeid": "t",
@@ -67,10 +82,15 @@ def test_wrong_answers_stand_on_the_page_and_stay_text() -> None:
     assert "&lt;i&gt;Heat&lt;/i&gt;; Ran" in page
     assert "<bdi>&lt;b&gt;A</bdi> <b>right</b>" in page
     assert "<bdi>B</bdi> <b>chosen</b>" in page
-    assert "No option was read in the answer: <bdi>&lt;script&gt;x&lt;/script&gt;</bdi>" in page
+    assert (
+        "No option was read in the answer: <bdi>&lt;script&gt;x&lt;/script&gt;</bdi>"
+        in page
+    )
 
 
-def test_answers_are_written_and_read_and_those_of_an_earlier_run_removed(tmp_path: Path) -> None:
+def test_answers_are_written_and_read_and_those_of_an_earlier_run_removed(
+    tmp_path: Path,
+) -> None:
     record = written(tmp_path / "r.json", answers("ab-"))
     head, found = read_answers(record)
     assert (head["data"], head["seed"]) == ("mini", 0)
@@ -80,7 +100,8 @@ def test_answers_are_written_and_read_and_those_of_an_earlier_run_removed(tmp_pa
 
 
 def test_wrong_answers_are_listed_with_right_and_chosen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     record = written(tmp_path / "r.json", answers("aab-"), answers("aa", kind="genre"))
     assert main(["answers", str(record)]) == 0
@@ -95,7 +116,8 @@ def test_wrong_answers_are_listed_with_right_and_chosen(
 
 
 def test_two_models_are_compared_on_the_questions_of_both(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = written(tmp_path / "a.json", answers("a" * 12))
     other = written(tmp_path / "b.json", answers("aa" + "b" * 8))
@@ -105,14 +127,18 @@ def test_two_models_are_compared_on_the_questions_of_both(
         f"a: m ({one})" in told.replace("\n", " ") or str(one)[-20:] in told
     )  # one model, two records
     assert "Only 10 questions were asked of both" in told
-    assert "cast                     10  1.000  0.200       8       0   0.0078   0.0078" in told
+    assert (
+        "cast                     10  1.000  0.200       8       0   0.0078   0.0078"
+        in told
+    )
     assert "7 more" in told
     assert mcnemar(0, 0) == 1
     assert mcnemar(8, 0) == pytest.approx(2 / 2**8)
 
 
 def test_models_of_one_record_are_compared_and_three_are_too_many(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     record = written(tmp_path / "r.json", answers("aa"), answers("ab", model="other"))
     assert main(["answers", str(record)]) == 0
@@ -123,28 +149,41 @@ def test_models_of_one_record_are_compared_and_three_are_too_many(
 
 
 def test_what_cannot_be_compared_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     record = written(tmp_path / "r.json", answers("aa"))
     assert main(["answers", str(tmp_path / "none.json")]) == 2
     assert "with --recsys-json=" in capsys.readouterr().err
     assert main(["answers", str(record), "--kind=genre"]) == 2
     assert "'genre' was asked; the kinds asked: cast" in capsys.readouterr().err
-    other = written(tmp_path / "o.json", [{**each, "digest": "x"} for each in answers("aa", "n")])
+    other = written(
+        tmp_path / "o.json",
+        [{**each, "digest": "x"} for each in answers("aa", "n")],
+    )
     assert main(["answers", str(record), str(other)]) == 2
     assert "have no question in common" in capsys.readouterr().err
     lines = beside(record).read_text().splitlines()
-    for line in ("{", json.dumps({**json.loads(lines[1]), "chosen": 4}), "[]", "[" * 100_000):
+    for line in (
+        "{",
+        json.dumps({**json.loads(lines[1]), "chosen": 4}),
+        "[]",
+        "[" * 100_000,
+    ):
         beside(record).write_text("\n".join([lines[0], line]))
         assert main(["answers", str(record)]) == 2
         assert "r.answers.jsonl:2: not an answer" in capsys.readouterr().err
 
 
 def test_answers_that_cannot_be_read_put_no_model_ahead(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = written(tmp_path / "a.json", answers("a" * 12))
     other = written(tmp_path / "b.json", answers("-" * 8 + "a" * 4))
     assert main(["answers", str(one), str(other), "--limit=1"]) == 0
     told = capsys.readouterr().out
-    assert "cast                     12  1.000  0.333       0       0        1        1" in told
+    assert (
+        "cast                     12  1.000  0.333       0       0        1        1"
+        in told
+    )

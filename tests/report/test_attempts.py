@@ -20,9 +20,14 @@ def said(*reports: tuple[str, str]) -> list[str]:
 def test_an_attempt_whose_repetition_never_came_does_not_count() -> None:
     begun = ("setup", "passed"), ("call", "rerun"), ("teardown", "passed")
     assert said(*begun) == ["1 test gave no result: t"]
-    assert said(*begun, ("setup", "passed"), ("call", "passed"), ("teardown", "passed")) == []
+    assert (
+        said(*begun, ("setup", "passed"), ("call", "passed"), ("teardown", "passed"))
+        == []
+    )
 
 
 def test_a_test_that_its_worker_took_with_it_is_told_so() -> None:
-    assert said((CRASHED, "failed")) == ["1 test ended with the worker that ran them: t"]
+    assert said((CRASHED, "failed")) == [
+        "1 test ended with the worker that ran them: t",
+    ]
     assert said(("setup", "failed")) == ["1 test failed without a verdict: t"]

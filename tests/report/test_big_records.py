@@ -15,13 +15,17 @@ from pytest_recsys_mt.safety.numbers import Numbers, Packer, names_in_both, numb
 from pytest_recsys_mt.safety.sanitize import clean, sanitize, without_controls
 from tests.report.records import ASKED, document, example, row
 
-SUSPECT = st.sampled_from(["\x1b[31m", "\r", "\n", "::a", "##[", "--- ", "+", "\u202e", "\ud800"])
+SUSPECT = st.sampled_from(
+    ["\x1b[31m", "\r", "\n", "::a", "##[", "--- ", "+", "\u202e", "\ud800"],
+)
 TEXTS = st.lists(st.text(max_size=3) | SUSPECT, max_size=4).map("".join)
 NUMBERS = st.none() | st.booleans() | st.integers() | st.floats()
 KEYS = TEXTS | st.sampled_from(["nodeid", "per_user", "examples"])
 JSON = st.recursive(
     NUMBERS | TEXTS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -67,7 +71,8 @@ def test_what_is_clean_is_not_copied() -> None:
     st.dictionaries(TEXTS, st.floats(allow_nan=False, allow_infinity=False)),
 )
 def test_packed_numbers_are_those_of_the_mapping(
-    one: dict[str, float], other: dict[str, float]
+    one: dict[str, float],
+    other: dict[str, float],
 ) -> None:
     packer = Packer()
     first, second = packer.pack(one), packer.pack(other)
@@ -81,15 +86,24 @@ def test_packed_numbers_are_those_of_the_mapping(
     assert first.get("no such user") is None
 
 
-@pytest.mark.parametrize("value", [1, True, None, "0.5", float("nan"), float("inf"), [0.5]])
-def test_what_is_no_number_with_a_fraction_stays_for_those_who_check(value: object) -> None:
+@pytest.mark.parametrize(
+    "value",
+    [1, True, None, "0.5", float("nan"), float("inf"), [0.5]],
+)
+def test_what_is_no_number_with_a_fraction_stays_for_those_who_check(
+    value: object,
+) -> None:
     values = {"u1": 0.5, "u2": value}
     assert Packer().pack(values) is values
 
 
 def test_rows_lose_what_nobody_asks_for_and_nothing_else_does() -> None:
     users = {"examples": 0.1, "shrunk": 0.2, "asked": 0.3}
-    made = row(examples=[example(asked=ASKED)], per_user=users, details={"examples": [1]})
+    made = row(
+        examples=[example(asked=ASKED)],
+        per_user=users,
+        details={"examples": [1]},
+    )
     text = json.dumps(document(made, settings={"asked": 1, "examples": 2}))
     brief = parsed(text, (*OF_ROWS, *OF_EXAMPLES))
     (kept,) = brief["results"]

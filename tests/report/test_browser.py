@@ -1,4 +1,6 @@
-"""The page in a real browser: nothing is loaded, nothing overflows, everything can be reached."""
+"""The page in a real browser: nothing is loaded, nothing
+overflows, everything can be reached.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="needs Chromium; install it with: apt-get install chromium"
+    CHROMIUM is None,
+    reason="needs Chromium; install it with: apt-get install chromium",
 )
 NUMBER = len(everything()["results"])
 
@@ -46,18 +49,31 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(browser: Browser, file: Path) -> Iterator[Open]:
-    """Opens a page from disk; whatever it says to the console or asks of a network is a failure."""
+    """Opens a page from disk; whatever it says to the
+    console or asks of a network is a failure.
+    """
     contexts: list[BrowserContext] = []
     heard: list[str] = []
 
-    def open_page(path: Path = file, width: int = 1280, hash: str = "", **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    def open_page(
+        path: Path = file,
+        width: int = 1280,
+        hash: str = "",
+        **options: Any,
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            **options,
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on("request", lambda asked: heard.append(asked.url) if outside(asked.url) else None)
+        page.on(
+            "request",
+            lambda asked: heard.append(asked.url) if outside(asked.url) else None,
+        )
         page.goto(f"file://{path}{hash}")
         return page
 
@@ -93,12 +109,19 @@ def test_the_page_of_a_green_run_fits_two_screens(opened: Open, tmp_path: Path) 
         "estimate": None,
         "examples": [],
     }
-    rows += [holds(number, **absent, reason=f"needs {number % 9}") for number in range(60, 210)]
+    rows += [
+        holds(number, **absent, reason=f"needs {number % 9}")
+        for number in range(60, 210)
+    ]
     path = tmp_path / "green.html"
     path.write_text(render(document(*rows)), encoding="utf-8")
     page = opened(path, width=1400)
     assert page.evaluate("document.documentElement.scrollHeight") <= 1800
-    assert page.locator(".gate").inner_text().startswith("✓ May be released: all 60 promises")
+    assert (
+        page.locator(".gate")
+        .inner_text()
+        .startswith("✓ May be released: all 60 promises")
+    )
 
 
 def test_filters_and_search_show_what_they_say(opened: Open) -> None:
@@ -119,12 +142,16 @@ def test_filters_and_search_show_what_they_say(opened: Open) -> None:
     assert page.locator("#holds:not([open])").count() == 1, "all is as it was"
     page.select_option("[name=suite]", "multidimensional")
     assert len(shown(page)) == 4
-    assert page.locator("#holds .line").filter(has_text="relevance").is_visible(), "unfolded"
+    assert page.locator("#holds .line").filter(has_text="relevance").is_visible(), (
+        "unfolded"
+    )
     page.select_option("[name=suite]", "")
     page.fill("[name=text]", "  LOST réel  offered ")
     searched = shown(page)
     assert 0 < len(searched) < NUMBER
-    assert all("Lost Reel" in page.locator(f"#{key}").text_content() for key in searched)  # type: ignore[operator]
+    assert all(
+        "Lost Reel" in page.locator(f"#{key}").text_content() for key in searched
+    )  # type: ignore[operator]
     page.fill("[name=text]", "no such thing")
     assert not shown(page)
 
@@ -133,16 +160,18 @@ def test_filters_and_search_show_what_they_say(opened: Open) -> None:
 def test_a_link_to_what_is_folded_opens_it(opened: Open, scripts: bool) -> None:
     page = opened(java_script_enabled=scripts)
     assert page.locator("#r13").is_hidden()
-    page.locator("#effects").evaluate("each => each.open = true") if scripts else page.click(
-        "#effects summary"
-    )
+    page.locator("#effects").evaluate(
+        "each => each.open = true",
+    ) if scripts else page.click("#effects summary")
     page.click("#effects a[href='#r13']")
     page.locator("#r13").wait_for(state="visible")
     page.click(".legend .term >> nth=0")
     page.locator("#glossary .terms").wait_for(state="visible")
 
 
-def test_a_term_is_explained_by_hover_and_the_way_back_is_the_browsers(opened: Open) -> None:
+def test_a_term_is_explained_by_hover_and_the_way_back_is_the_browsers(
+    opened: Open,
+) -> None:
     page = opened()
     page.locator("#r3 details summary").last.click()
     term = page.locator("#r3 .term", has_text="hit").first
@@ -168,7 +197,9 @@ def test_every_relation_is_reached_by_keyboard(opened: Open) -> None:
     reached = set()
     for _ in range(900):
         page.keyboard.press("Tab")
-        where = page.evaluate("document.activeElement.hash || document.activeElement.tagName")
+        where = page.evaluate(
+            "document.activeElement.hash || document.activeElement.tagName",
+        )
         if where == "BODY":
             break
         reached.add(where)
@@ -189,7 +220,15 @@ def test_the_first_stop_of_the_keyboard_leads_to_the_scorecard(opened: Open) -> 
 def test_what_is_as_it_should_be_is_folded_and_opens_at_a_click(opened: Open) -> None:
     page = opened()
     assert page.locator("#r1 .smallest[open]").count() == 1, "what broke is open"
-    for fold in ("holds", "known", "inapplicable", "effects", "cost", "provenance", "glossary"):
+    for fold in (
+        "holds",
+        "known",
+        "inapplicable",
+        "effects",
+        "cost",
+        "provenance",
+        "glossary",
+    ):
         assert page.locator(f"#{fold}:not([open])").count() == 1, fold
     page.click("text=Open all")
     assert page.locator("#rest details:not([open])").count() == 0
@@ -219,14 +258,18 @@ def test_without_scripts_everything_can_be_opened(opened: Open) -> None:
     [320, pytest.param(400, marks=pytest.mark.slow), 800],  # between the two others
 )
 @pytest.mark.parametrize("folded", [True, False])
-def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int, folded: bool) -> None:
+def test_narrow_windows_need_no_sideways_scrolling(
+    opened: Open,
+    width: int,
+    folded: bool,
+) -> None:
     page = opened(width=width)
     if not folded:
         unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     wide = page.evaluate(
         "[...document.querySelectorAll('body *')].filter(each => !each.closest('.scroll, .unseen,"
-        " .skip') && each.getBoundingClientRect().right > innerWidth + 1).length"
+        " .skip') && each.getBoundingClientRect().right > innerWidth + 1).length",
     )
     assert wide == 0
 
@@ -261,12 +304,19 @@ def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) ->
 @pytest.mark.parametrize(
     ("scheme", "width"),
     [
-        pytest.param("light", 1280, marks=pytest.mark.slow),  # of the page it is seen by default
+        pytest.param(
+            "light",
+            1280,
+            marks=pytest.mark.slow,
+        ),  # of the page it is seen by default
         ("dark", 400),
     ],
 )
 def test_axe_finds_nothing_in_a_view_and_it_needs_no_sideways_scrolling(
-    opened: Open, tmp_path: Path, scheme: Any, width: int
+    opened: Open,
+    tmp_path: Path,
+    scheme: Any,
+    width: int,
 ) -> None:
     need("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
@@ -286,7 +336,9 @@ def test_drawings_follow_the_colour_scheme(opened: Open) -> None:
     for scheme in ("light", "dark"):
         page = opened(color_scheme=scheme)
         unfold(page)
-        colours.add(page.eval_on_selector(".axis text", "each => getComputedStyle(each).fill"))
+        colours.add(
+            page.eval_on_selector(".axis text", "each => getComputedStyle(each).fill"),
+        )
     assert len(colours) == 2
     assert "rgb(0, 0, 0)" not in colours, "a variable that no style knows"
 
@@ -324,7 +376,7 @@ def test_the_policy_is_in_force(browser: Browser, file: Path) -> None:
             script.textContent = "window.done = 1";
             document.body.append(script);
             document.body.setAttribute("style", "color: red");
-        }"""
+        }""",
     )
     assert page.evaluate("window.done") is None
     assert page.evaluate("getComputedStyle(document.body).color") != "rgb(255, 0, 0)"

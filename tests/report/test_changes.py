@@ -21,7 +21,9 @@ def request(**changed: Any) -> dict[str, Any]:
             for n, title in enumerate(TITLES)
         ],
         "scale": [1.0, 5.0],
-        "candidates": [{"item": f"c{n}", "title": title} for n, title in enumerate(TITLES)],
+        "candidates": [
+            {"item": f"c{n}", "title": title} for n, title in enumerate(TITLES)
+        ],
         "seen": [],
         "k": 10,
         "instruction": "",
@@ -90,7 +92,7 @@ def test_a_moved_item_is_one_line() -> None:
     (history,) = changes(SOURCE, request(history=moved))
     assert lines(history)[0] == "… the same 20, in another order"
     assert [line for line in lines(history) if line[0] in "-+"] == [
-        "+ Film 3 (1963): 4 (moved from 4 to 12)"
+        "+ Film 3 (1963): 4 (moved from 4 to 12)",
     ]
 
 
@@ -105,7 +107,9 @@ def test_a_moved_item_with_another_rating_shows_both() -> None:
 
 def test_an_item_that_stands_twice_is_one_more() -> None:
     (history,) = changes(SOURCE, request(history=[*HISTORY, HISTORY[0]]))
-    assert [line for line in lines(history) if line[0] in "-+"] == ["+ Film 0 (1960): 1"]
+    assert [line for line in lines(history) if line[0] in "-+"] == [
+        "+ Film 0 (1960): 1",
+    ]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -122,7 +126,9 @@ def test_a_diff_says_all_that_changed(seed: int) -> None:
     if not found:
         return
     gone = [text for mark, text in found[0].lines if mark == "-"]
-    came = [text for mark, text in found[0].lines if mark == "+" and "moved" not in text]
+    came = [
+        text for mark, text in found[0].lines if mark == "+" and "moved" not in text
+    ]
     assert sorted(old + came) == sorted(new + gone)
 
 
@@ -143,10 +149,15 @@ def test_the_whole_catalogue_stands_in_one_line() -> None:
 
 def test_every_part_has_its_name() -> None:
     other = request(
-        user="u2", k=5, instruction="Be bold.", edits=["Typos(0.1)"], attributes={"age": 61}
+        user="u2",
+        k=5,
+        instruction="Be bold.",
+        edits=["Typos(0.1)"],
+        attributes={"age": 61},
     )
     found = {
-        change.part: lines(change) for change in changes(request(attributes={"age": 16}), other)
+        change.part: lines(change)
+        for change in changes(request(attributes={"age": 16}), other)
     }
     assert found == {
         "user": ["- u1", "+ u2"],
@@ -162,8 +173,20 @@ def test_nothing_differs_between_a_request_and_itself() -> None:
 
 
 def test_facts_of_an_item_are_shown_where_they_differ() -> None:
-    plain = [{"item": "c0", "title": "Alien (1979)", "attributes": {"genres": "('Horror',)"}}]
-    other = [{"item": "c0", "title": "Alien (1979)", "attributes": {"genres": "('Comedy',)"}}]
+    plain = [
+        {
+            "item": "c0",
+            "title": "Alien (1979)",
+            "attributes": {"genres": "('Horror',)"},
+        },
+    ]
+    other = [
+        {
+            "item": "c0",
+            "title": "Alien (1979)",
+            "attributes": {"genres": "('Comedy',)"},
+        },
+    ]
     (candidates,) = changes(request(candidates=plain), request(candidates=other))
     assert lines(candidates) == [
         "- Alien (1979) {genres: ('Horror',)}",
@@ -190,7 +213,10 @@ def test_added_spaces_are_the_only_visible_ones() -> None:
 def test_a_long_line_is_shown_around_its_changes() -> None:
     filler = "and so on and so forth " * 8
     text = f"I want you to act as a movie recommender. {filler}Recommend ten films."
-    (prompt,) = changes(said(text), said(text.replace("movie", "moive").replace("ten", "tne")))
+    (prompt,) = changes(
+        said(text),
+        said(text.replace("movie", "moive").replace("ten", "tne")),
+    )
     assert lines(prompt) == [
         "- … act as a movie recommender. and so …",
         "+ … act as a moive recommender. and so …",
@@ -208,10 +234,19 @@ def test_a_line_that_changed_much_is_shown_whole() -> None:
 def test_roles_and_images_of_a_chat_are_lines() -> None:
     one = request(prompt=[{"role": "user", "content": "Hi", "images": ["1a2b"]}])
     other = request(
-        prompt=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+        prompt=[
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hi"},
+        ],
     )
     (prompt,) = changes(one, other)
-    assert lines(prompt) == ["- [image 1a2b]", "+ [system]", "+ Be brief.", "+ [user]", "  Hi"]
+    assert lines(prompt) == [
+        "- [image 1a2b]",
+        "+ [system]",
+        "+ Be brief.",
+        "+ [user]",
+        "  Hi",
+    ]
 
 
 def test_sides_of_records_that_lack_a_part_are_read() -> None:

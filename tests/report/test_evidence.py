@@ -1,4 +1,6 @@
-"""What a failed test shows of a row: the change first, then both answers, on one screen."""
+"""What a failed test shows of a row: the change first,
+then both answers, on one screen.
+"""
 
 from typing import Any
 
@@ -30,7 +32,11 @@ def said(text: str, answer: str) -> dict[str, Any]:
     return asked(prompt=[{"role": "user", "content": text}], text=answer, entries=[])
 
 
-def pair(source: dict[str, Any], followup: dict[str, Any], user: str = "u1") -> dict[str, Any]:
+def pair(
+    source: dict[str, Any],
+    followup: dict[str, Any],
+    user: str = "u1",
+) -> dict[str, Any]:
     return example(user, asked={"source": source, "followup": followup})
 
 
@@ -43,7 +49,10 @@ SMALLEST = {
     "ended": "nothing more can be left out",
     "whole": {"history": 16, "candidates": 16},
     "source": asked(
-        history=HISTORY[:1], candidates=asked()["candidates"][:2], k=2, answer=FILMS[:2]
+        history=HISTORY[:1],
+        candidates=asked()["candidates"][:2],
+        k=2,
+        answer=FILMS[:2],
     ),
     "followup": {
         **doubled(HISTORY[:1]),
@@ -73,11 +82,16 @@ def test_the_smallest_example_comes_first_with_its_whole_request() -> None:
     ]
     assert "user u1, agreement 0.81" not in lines, "its smallest request is shown"
     assert "user u2, agreement 0.81" not in lines, "one example is enough"
-    assert "(2 more users, and every request in full: --recsys-html=report.html)" in lines
+    assert (
+        "(2 more users, and every request in full: --recsys-html=report.html)" in lines
+    )
 
 
 def test_a_user_is_shown_with_the_change_before_the_lists() -> None:
-    lines = evidence(row(examples=[pair(asked(), doubled(HISTORY))]), where="out/r.html")
+    lines = evidence(
+        row(examples=[pair(asked(), doubled(HISTORY))]),
+        where="out/r.html",
+    )
     assert lines[1:12] == [
         "user u1, agreement 0.81",
         "  history     - Film A (1960): 1",
@@ -100,10 +114,14 @@ def test_a_request_that_does_not_change_is_said_to_be_the_same() -> None:
 
 
 def test_a_text_model_is_shown_with_what_it_read_and_wrote() -> None:
-    answer = "\n".join(["Here you are:", "", *(f"{n}. {film}" for n, film in enumerate(FILMS[:6]))])
+    answer = "\n".join(
+        ["Here you are:", "", *(f"{n}. {film}" for n, film in enumerate(FILMS[:6]))],
+    )
     before = said("Name ten films.\nBe brief.", answer)
     after = said("Na me ten films.\nBe brief.", "I cannot.")
-    lines = evidence(row(examples=[pair(before, {**after, "edits": ["AddSpaces(0.1)"]})]))
+    lines = evidence(
+        row(examples=[pair(before, {**after, "edits": ["AddSpaces(0.1)"]})]),
+    )
     assert lines[2:6] == [
         "  prompt      - Name ten films.",
         "              + Na·me ten films.",
@@ -126,11 +144,18 @@ def test_a_text_model_is_shown_with_what_it_read_and_wrote() -> None:
 @pytest.mark.parametrize("users", [1, 3, 5])
 @pytest.mark.parametrize("shrunk", [None, SMALLEST])
 @pytest.mark.parametrize("words", [3, 2000])
-def test_a_failure_fits_one_screen_of_80_columns(users: int, shrunk: Any, words: int) -> None:
+def test_a_failure_fits_one_screen_of_80_columns(
+    users: int,
+    shrunk: Any,
+    words: int,
+) -> None:
     text = "\n".join(f"{line} " + "word " * words for line in range(60))
     both = said(text, text), said(text.replace("o", "0"), text)
     found = evidence(
-        row(examples=[pair(*both, f"u{n}") for n in range(9, 9 + users)], shrunk=shrunk)
+        row(
+            examples=[pair(*both, f"u{n}") for n in range(9, 9 + users)],
+            shrunk=shrunk,
+        ),
     )
     assert max(map(len, found)) <= 80
     assert len(found) <= 60
@@ -140,7 +165,9 @@ def test_a_failure_fits_one_screen_of_80_columns(users: int, shrunk: Any, words:
 def test_users_who_keep_the_promise_are_left_to_the_record() -> None:
     keeping = example("u7", keeps=True)
     assert "user u7" not in "\n".join(evidence(row(examples=[example(), keeping])))
-    assert "user u7" in "\n".join(evidence(row(examples=[keeping]))), "if there is nobody else"
+    assert "user u7" in "\n".join(evidence(row(examples=[keeping]))), (
+        "if there is nobody else"
+    )
 
 
 def test_rows_of_earlier_records_show_their_lists() -> None:
@@ -163,18 +190,29 @@ def test_an_empty_answer_beside_another_is_said_to_be_empty() -> None:
         "  1 Heat (1995)                        (nothing)",
     ]
     assert (
-        lines[-1] == "  1 (nothing)                          Alien                             new"
+        lines[-1]
+        == "  1 (nothing)                          Alien                             new"
     )
 
 
 @pytest.mark.parametrize(
     ("oracle", "marked"),
-    [("at_most:history_repeats@5", True), ("only_candidates", True), ("no_repeats", False)],
+    [
+        ("at_most:history_repeats@5", True),
+        ("only_candidates", True),
+        ("no_repeats", False),
+    ],
 )
 def test_what_the_user_has_already_is_marked_where_the_test_is_about_it(
-    oracle: str, marked: bool
+    oracle: str,
+    marked: bool,
 ) -> None:
-    told = example("u1", source=FILMS[:2], followup=[], source_kinds=["candidate", "history"])
+    told = example(
+        "u1",
+        source=FILMS[:2],
+        followup=[],
+        source_kinds=["candidate", "history"],
+    )
     lines = evidence(row(oracle=oracle, relation="", examples=[told]))
     shown = f"  2 {FILMS[1]}{' (already in the history)' * marked}"
     assert lines[-2:] == [f"  1 {FILMS[0]}", shown]

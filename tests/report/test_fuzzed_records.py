@@ -1,4 +1,6 @@
-"""A record with a wrong value anywhere is shown, or refused in a line: no command that reads one ends in a traceback."""
+"""A record with a wrong value anywhere is shown, or refused in a line: no command that
+reads one ends in a traceback.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def changed(sound: Any, way: tuple[Any, ...], value: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # a margin of 1e308
 @pytest.mark.parametrize(
-    "draws", [25, pytest.param(3000, marks=pytest.mark.slow)], ids=["some", "many"]
+    "draws",
+    [25, pytest.param(3000, marks=pytest.mark.slow)],
+    ids=["some", "many"],
 )
 @pytest.mark.parametrize("kind", ["of a run", "of a board"])
 def test_no_wrong_value_ends_in_a_traceback(

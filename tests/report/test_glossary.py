@@ -1,4 +1,6 @@
-"""Every word of a report that is not plain English is explained, in the words of the code's docstrings."""
+"""Every word of a report that is not plain English is
+explained, in the words of the code's docstrings.
+"""
 
 import json
 import re
@@ -11,7 +13,13 @@ from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES
 from pytest_recsys_mt.oracles.scores.metrics import METRICS
 from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
-from pytest_recsys_mt.report.glossary import TERMS, entries_of, entry_of, measure_of, names_of
+from pytest_recsys_mt.report.glossary import (
+    TERMS,
+    entries_of,
+    entry_of,
+    measure_of,
+    names_of,
+)
 from pytest_recsys_mt.report.html import render
 from tests.laws import over
 from tests.report.records import document, holds, row, task
@@ -25,7 +33,11 @@ def test_every_measure_has_an_entry_of_its_own_words(name: str) -> None:
     assert entry is not None
     assert entry.name == name
     assert len(entry.text.split()) >= 3, entry.text
-    assert entry.text[0] == entry.text[0].upper() or not entry.text[0].isalpha() or not entry.own
+    assert (
+        entry.text[0] == entry.text[0].upper()
+        or not entry.text[0].isalpha()
+        or not entry.own
+    )
     assert "`" not in entry.title + entry.text
 
 
@@ -34,7 +46,9 @@ def test_entries_are_the_docstrings() -> None:
     dpd = entry_of("dpd@5")
     assert dpd is not None
     assert dpd.title == "Demographic parity difference (DPD)"
-    assert dpd.text.startswith("Are active and inactive users served equally well? |mean of active")
+    assert dpd.text.startswith(
+        "Are active and inactive users served equally well? |mean of active",
+    )
     ndcg = entry_of("ndcg@10")
     assert ndcg is not None
     assert "(nDCG)" in ndcg.title
@@ -84,9 +98,15 @@ SUITES = Path(__file__).parents[2] / "suites"
 
 
 def test_every_metric_of_a_record_of_all_suites_has_an_entry() -> None:
-    """The metrics of all tests of the suites, by the words in their code that name measures or oracles."""
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SUITES.rglob("test_*.py"))
-    thresholds = "\n".join(path.read_text(encoding="utf-8") for path in SUITES.rglob("*.toml"))
+    """The metrics of all tests of the suites, by the words in
+    their code that name measures or oracles.
+    """
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in SUITES.rglob("test_*.py")
+    )
+    thresholds = "\n".join(
+        path.read_text(encoding="utf-8") for path in SUITES.rglob("*.toml")
+    )
     used = set(re.findall(r"\b(?:at_least|at_most|within)\([^)]*?\"([\w@]+)\"", code))
     used |= set(re.findall(r"^\"?(\w+@\d+)\"? *=", thresholds, re.MULTILINE))
     judged = [name for name in oracles.__all__ if re.search(rf"\b{name}\(", code)]

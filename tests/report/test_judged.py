@@ -1,4 +1,6 @@
-"""How many of all tests could be judged stands below the answer, with why the others could not."""
+"""How many of all tests could be judged stands below the
+answer, with why the others could not.
+"""
 
 from typing import Any
 
@@ -41,6 +43,9 @@ def test_whole_runs_and_those_of_before(record: Any, told: str) -> None:
 
 
 def test_only_a_quick_look_that_left_tests_out_is_no_release() -> None:
-    assert "✓ Passed as a quick look: the promise" in Page(render(of("quick", 2, holds(0)))).text
+    assert (
+        "✓ Passed as a quick look: the promise"
+        in Page(render(of("quick", 2, holds(0)))).text
+    )
     for record in (of("quick", 0, holds(0)), of("standard", 20, holds(0))):
         assert "✓ May be released: the promise" in Page(render(record)).text

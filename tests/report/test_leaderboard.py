@@ -1,4 +1,6 @@
-"""One table of several models: their values, who is really ahead of whom, and published ones apart."""
+"""One table of several models: their values, who is really
+ahead of whom, and published ones apart.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ PUBLISHED = {
 }
 
 
-def measured(model: str, values: list[float], metric: str = "hit@5", **changes: Any) -> Any:
+def measured(
+    model: str,
+    values: list[float],
+    metric: str = "hit@5",
+    **changes: Any,
+) -> Any:
     """A row with a value for each user."""
     return task(
         metric,
@@ -66,10 +73,16 @@ GOOD, EVEN = [1.0] * 90 + [0.0] * 10, [1.0, 0.0] * 50
 
 def test_the_better_model_is_ahead_and_an_equal_one_is_not() -> None:
     found = board(
-        record(measured("good", GOOD), measured("even", EVEN), measured("alike", EVEN[::-1]))
+        record(
+            measured("good", GOOD),
+            measured("even", EVEN),
+            measured("alike", EVEN[::-1]),
+        ),
     )
     (line,) = found.lines
-    columns = next(each.columns for each in sheets_of(found, models_as_rows=False) if each.columns)
+    columns = next(
+        each.columns for each in sheets_of(found, models_as_rows=False) if each.columns
+    )
     assert columns[2:] == ["alike (a)", "even (b)", "good (c)"]
     assert {model: cell.ahead for model, cell in line.cells.items()} == {
         "alike": (), "even": (), "good": ("alike", "even"),
@@ -80,11 +93,20 @@ def test_the_better_model_is_ahead_and_an_equal_one_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("allowed", "best", "better"),
-    [("at least", "x", "higher"), ("at most", "y", "lower"), ("within", "y", "nearer 0")],
+    [
+        ("at least", "x", "higher"),
+        ("at most", "y", "lower"),
+        ("within", "y", "nearer 0"),
+    ],
 )
-def test_the_promise_says_which_values_are_better(allowed: str, best: str, better: str) -> None:
+def test_the_promise_says_which_values_are_better(
+    allowed: str,
+    best: str,
+    better: str,
+) -> None:
     rows = (
-        measured(model, values, allowed=allowed) for model, values in (("x", GOOD), ("y", EVEN))
+        measured(model, values, allowed=allowed)
+        for model, values in (("x", GOOD), ("y", EVEN))
     )
     (line,) = board(record(*rows)).lines
     assert line.better == better
@@ -93,7 +115,11 @@ def test_the_promise_says_which_values_are_better(allowed: str, best: str, bette
 
 
 def test_models_of_several_records_stand_in_one_table(tmp_path: Path) -> None:
-    paths = files(tmp_path, record(measured("one", GOOD)), record(measured("two", EVEN)))
+    paths = files(
+        tmp_path,
+        record(measured("one", GOOD)),
+        record(measured("two", EVEN)),
+    )
     main(["leaderboard", *paths, "-o", str(tmp_path / "board.csv")])
     rows = list(csv.DictReader(io.StringIO((tmp_path / "board.csv").read_text())))
     assert [(row["model"], row["value"], row["best"], row["ahead_of"]) for row in rows] == [
@@ -112,8 +138,18 @@ def test_published_values_stand_apart_and_win_nothing() -> None:
 
 def test_a_row_may_name_its_place_in_a_table() -> None:
     rows = [
-        measured("m", GOOD, "accuracy", details={"column": {"table": "knowledge", "name": "cast"}}),
-        measured("m", GOOD, "hit@1", details={"column": {"table": "knowledge", "name": "rules"}}),
+        measured(
+            "m",
+            GOOD,
+            "accuracy",
+            details={"column": {"table": "knowledge", "name": "cast"}},
+        ),
+        measured(
+            "m",
+            GOOD,
+            "hit@1",
+            details={"column": {"table": "knowledge", "name": "rules"}},
+        ),
         measured("m", GOOD, "auc"),
     ]
     lines = board(record(*rows)).lines
@@ -129,7 +165,7 @@ def test_what_answers_took_is_of_the_suite_and_the_model() -> None:
         record(
             measured("m", GOOD, details={"figures": figures}),
             measured("m", GOOD, "b", details={"figures": none}),
-        )
+        ),
     )
     spent = found.spent["m"]
     assert (spent.calls, spent.tokens, spent.usd) == (1997, 8900, 0.5)
@@ -142,14 +178,23 @@ def test_what_answers_took_is_of_the_suite_and_the_model() -> None:
 @pytest.mark.parametrize(
     ("records", "told"),
     [
-        ([record(measured("m", GOOD)), record(measured("m", EVEN))], "the model 'm' is in"),
-        ([record(measured("a", GOOD)), record(measured("b", EVEN), seed=1)], "other seed: 0"),
+        (
+            [record(measured("m", GOOD)), record(measured("m", EVEN))],
+            "the model 'm' is in",
+        ),
+        (
+            [record(measured("a", GOOD)), record(measured("b", EVEN), seed=1)],
+            "other seed: 0",
+        ),
         ([record()], "no value to compare; their suites: none"),
         ([document(measured("a", GOOD))], "older version"),
     ],
 )
 def test_what_cannot_stand_in_one_table_is_refused(
-    records: list[Any], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    records: list[Any],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["leaderboard", *files(tmp_path, *records)]) == 2
     assert told in capsys.readouterr().err
@@ -159,7 +204,10 @@ def test_what_cannot_stand_in_one_table_is_refused(
     ("options", "told"),
     [
         (["-o", "board.xlsx"], "ends in .txt, .md, .tex, .csv, .html"),
-        (["--suite", "lrworld"], "of the suite 'lrworld' to compare; their suites: arena"),
+        (
+            ["--suite", "lrworld"],
+            "of the suite 'lrworld' to compare; their suites: arena",
+        ),
         (["-o", "0.json/board.md"], "cannot be written"),
     ],
 )
@@ -171,11 +219,17 @@ def test_a_wrong_option_is_told_with_the_choices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["leaderboard", *files(tmp_path, record(measured("m", GOOD))), *options]) == 2
+    assert (
+        main(["leaderboard", *files(tmp_path, record(measured("m", GOOD))), *options])
+        == 2
+    )
     assert told in capsys.readouterr().err
 
 
-def test_a_record_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_is_not_overwritten(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (path,) = files(tmp_path, record(measured("m", GOOD)))
     named = tmp_path / "board.csv"
     named.write_text(Path(path).read_text())
@@ -184,9 +238,14 @@ def test_a_record_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert json.loads(named.read_text())["models"] == ["m"]
 
 
-def test_data_sets_have_a_board_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_sets_have_a_board_each(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     other = record(measured("m", EVEN), data="other", data_digest="cd" * 32)
-    assert main(["leaderboard", *files(tmp_path, record(measured("m", GOOD)), other)]) == 0
+    assert (
+        main(["leaderboard", *files(tmp_path, record(measured("m", GOOD)), other)]) == 0
+    )
     text = capsys.readouterr().out
     assert "# arena on mini" in text
     assert "# arena on other" in text
@@ -195,11 +254,16 @@ def test_data_sets_have_a_board_each(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_stay_names_in_every_format(name: str, tmp_path: Path) -> None:
     def tags(model: str) -> Any:
-        made = record(measured(model, GOOD, nodeid="t.py::test_x[y]"), measured("other", EVEN))
+        made = record(
+            measured(model, GOOD, nodeid="t.py::test_x[y]"),
+            measured("other", EVEN),
+        )
         path = tmp_path / "board"
         for ending in (".html", ".md", ".tex", ".csv"):
             target = str(path.with_suffix(ending))
-            assert main(["leaderboard", *files(tmp_path, clean(made)), "-o", target]) == 0
+            assert (
+                main(["leaderboard", *files(tmp_path, clean(made)), "-o", target]) == 0
+            )
         return Page(path.with_suffix(".html").read_text()).tags
 
     assert tags(name) == tags("harmless")
@@ -219,7 +283,11 @@ def test_equal_models_are_called_ahead_on_no_more_boards_than_declared() -> None
     wrong = 0
     for _ in range(40):
         rows = [
-            measured(model, [float(rng.random() < 0.5) for _ in range(60)], f"m{number}")
+            measured(
+                model,
+                [float(rng.random() < 0.5) for _ in range(60)],
+                f"m{number}",
+            )
             for number in range(6)
             for model in ("a", "b", "c")
         ]
@@ -229,14 +297,21 @@ def test_equal_models_are_called_ahead_on_no_more_boards_than_declared() -> None
 
 
 def test_three_models_of_a_run_as_they_are(
-    tmp_path: Path, default_record: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    default_record: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     models = json.loads(default_record.read_text())["models"]
     assert main(["leaderboard", str(default_record), "--models", "rows"]) == 0
     text = capsys.readouterr().out
     assert all(f"| {re.escape(model)} (" in text for model in models)
-    assert re.search(r"\| \*{0,2}-?[\d.]+\*{0,2}(<sup>\w+</sup>)? \[[-\d.]+, [-\d.]+\] \|", text)
-    assert main(["leaderboard", str(default_record), "-o", str(tmp_path / "b.tex")]) == 0
+    assert re.search(
+        r"\| \*{0,2}-?[\d.]+\*{0,2}(<sup>\w+</sup>)? \[[-\d.]+, [-\d.]+\] \|",
+        text,
+    )
+    assert (
+        main(["leaderboard", str(default_record), "-o", str(tmp_path / "b.tex")]) == 0
+    )
     tex = (tmp_path / "b.tex").read_text()
     assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 1
 
@@ -260,7 +335,10 @@ def test_columns_have_their_tables_and_places_and_rows_may_be_none() -> None:
         none["nodeid"] = f"t.py::test_constant[{model}]"
         return [none, *reversed(found)]
 
-    found = board(record(*rows("one"), models=["one"]), record(*rows("two"), models=["two"]))
+    found = board(
+        record(*rows("one"), models=["one"]),
+        record(*rows("two"), models=["two"]),
+    )
     assert [(line.table, line.name) for line in found.lines] == [
         ("knowledge", "zebra"),
         ("knowledge", "apple"),
@@ -272,22 +350,29 @@ def test_records_of_other_questions_are_refused() -> None:
     one = record(asked("one", [1.0, 0.0]), models=["one"])
     other = record(asked("two", [1.0, 0.0], questions_digest="e" * 64), models=["two"])
     with pytest.raises(
-        DataError, match=r"asked other questions \(SHA-256 dddddddddddd and eeeeeeeeeeee"
+        DataError,
+        match=r"asked other questions \(SHA-256 dddddddddddd and eeeeeeeeeeee",
     ):
         board(one, other)
 
 
 def test_simple_rules_stand_apart_from_models_and_published_values(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rules = {"popularity": 0.81, "guessing": 0.25, "odd": "x"}
-    given = record(asked("m", [1.0, 0.0], baselines=rules, published=PUBLISHED), models=["m"])
+    given = record(
+        asked("m", [1.0, 0.0], baselines=rules, published=PUBLISHED),
+        models=["m"],
+    )
     given["gate"]["incomplete"] = ["2 tests did not run"]
     (path,) = files(tmp_path, given)
     assert main(["leaderboard", path, "--models=rows"]) == 0
     told = capsys.readouterr().out
     assert "| popularity ‡ | 0.810 |" in told
-    assert "‡ Simple rules, computed on the questions that the models were asked." in told
+    assert (
+        "‡ Simple rules, computed on the questions that the models were asked." in told
+    )
     assert "0.json is the record of a partial run: 2 tests did not run." in told
     assert main(["leaderboard", path, "-o", str(tmp_path / "b.csv")]) == 0
     lines = list(csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text())))

@@ -26,7 +26,11 @@ def test_answers_of_other_lengths_are_aligned_by_rank() -> None:
 def test_an_item_named_twice_is_compared_with_its_first_place() -> None:
     lines = aligned("aba", "aab", ["candidate", "candidate", "duplicate"])
     assert marks([left for left, _ in lines]) == [[], [], ["⚠ named before"]]
-    assert marks([right for _, right in lines]) == [["= same place"], ["▼ was 1"], ["▼ was 2"]]
+    assert marks([right for _, right in lines]) == [
+        ["= same place"],
+        ["▼ was 1"],
+        ["▼ was 2"],
+    ]
 
 
 def test_what_should_not_be_in_an_answer_is_said_in_words() -> None:

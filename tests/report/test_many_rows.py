@@ -1,4 +1,6 @@
-"""Large records: what the page shows of them, and that faster ways write the same texts."""
+"""Large records: what the page shows of them, and that
+faster ways write the same texts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html import cards, effects, render
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.rows import lines_of
-from pytest_recsys_mt.safety.sanitize import _COMMAND, _ESCAPE, _INVISIBLE, _LINE_BREAKS, sanitize
+from pytest_recsys_mt.safety.sanitize import (
+    _COMMAND,
+    _ESCAPE,
+    _INVISIBLE,
+    _LINE_BREAKS,
+    sanitize,
+)
 from tests.report.records import asked, document, example, holds, row
 
 MODELS = ("m", "n")
@@ -28,9 +36,14 @@ MODELS = ("m", "n")
 def many(broken: int, kept: int) -> Any:
     """A record of two models: as many tests of each that break, and that hold."""
     made = [row(number, model=model) for model in MODELS for number in range(broken)]
-    made += [holds(broken + number, model=model) for model in MODELS for number in range(kept)]
+    made += [
+        holds(broken + number, model=model)
+        for model in MODELS
+        for number in range(kept)
+    ]
     rows = [
-        {**each, "nodeid": each["nodeid"].replace("[m-", f"[{each['model']}-")} for each in made
+        {**each, "nodeid": each["nodeid"].replace("[m-", f"[{each['model']}-")}
+        for each in made
     ]
     return document(*rows, models=list(MODELS))
 
@@ -66,7 +79,13 @@ def test_no_link_of_a_page_leads_to_a_verdict_that_it_does_not_show(
         for each in record["results"]
         if each["model"] == "n"
     ]  # fmt: skip
-    compared = {"model": "n", "against": "m", "refused": [], "counts": {}, "results": changed}
+    compared = {
+        "model": "n",
+        "against": "m",
+        "refused": [],
+        "counts": {},
+        "results": changed,
+    }
     record["gate"]["comparisons"] = [
         {**compared, "baseline": "b.json"},
         {**compared, "baseline": ""},
@@ -79,7 +98,10 @@ def test_no_link_of_a_page_leads_to_a_verdict_that_it_does_not_show(
 def test_a_reason_is_of_a_test_whose_id_has_a_colon() -> None:
     bad = row(0, nodeid="test_it.py::test_it[m-a: b]")
     record = document(bad)
-    record["gate"]["reasons"] = ["violated: test_it.py::test_it[m-a: b]", "drift: it changed"]
+    record["gate"]["reasons"] = [
+        "violated: test_it.py::test_it[m-a: b]",
+        "drift: it changed",
+    ]
     assert answer_of(record, cards.cards_of(record)).further == ["drift: it changed"]
 
 
@@ -115,19 +137,30 @@ def written_at_once(record: Document) -> str:
 
     mark = uuid.uuid4().hex
     lines = json.dumps({**record, "results": [*map(kept, record["results"])]}, indent=1)
-    return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines) + "\n"
+    return (
+        re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines) + "\n"
+    )
 
 
 @given(
     st.lists(
-        st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)), max_size=4
+        st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
+        max_size=4,
     ),
     st.text(),
 )
-def test_a_record_is_the_same_row_by_row(per_user: list[dict[str, float]], text: str) -> None:
+def test_a_record_is_the_same_row_by_row(
+    per_user: list[dict[str, float]],
+    text: str,
+) -> None:
     sides = {"source": asked(), "followup": asked(instruction=text)}
     rows = [
-        row(number, per_user=values, reason=text, examples=[example(asked=sides), example()])
+        row(
+            number,
+            per_user=values,
+            reason=text,
+            examples=[example(asked=sides), example()],
+        )
         for number, values in enumerate(per_user)
     ]
     record = document(*rows, data=text)
@@ -148,7 +181,7 @@ MARKS = st.sampled_from(
         "##[",
         "a::b",
         "\U000e0041",
-    ]
+    ],
 )
 
 
@@ -165,7 +198,10 @@ def test_no_character_that_is_looked_for_is_printable() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "{"])
-def test_to_read_a_record_leaves_the_search_for_cycles_as_it_was(tmp_path: Path, text: str) -> None:
+def test_to_read_a_record_leaves_the_search_for_cycles_as_it_was(
+    tmp_path: Path,
+    text: str,
+) -> None:
     path = tmp_path / "record.json"
     path.write_text(text, encoding="utf-8")
     with contextlib.suppress(ValueError):

@@ -1,4 +1,6 @@
-"""Several models: one matrix, what differs first, with what the gate claims of the differences."""
+"""Several models: one matrix, what differs first, with
+what the gate claims of the differences.
+"""
 
 from typing import Any
 
@@ -15,12 +17,21 @@ def of(model: str, number: int, **changes: Any) -> Any:
     return made
 
 
-def compared(*found: dict[str, Any], model: str = "n", **changes: Any) -> dict[str, Any]:
+def compared(
+    *found: dict[str, Any],
+    model: str = "n",
+    **changes: Any,
+) -> dict[str, Any]:
     return {"model": model, "against": "m", "baseline": "", "refused": [], "counts": {},
             "bounds": "upper bounds at 0.05", "results": list(found), **changes}  # fmt: skip
 
 
-def change(of_row: dict[str, Any], word: str, worse: float = 0.2, **changes: Any) -> dict[str, Any]:
+def change(
+    of_row: dict[str, Any],
+    word: str,
+    worse: float = 0.2,
+    **changes: Any,
+) -> dict[str, Any]:
     return {"nodeid": of_row["nodeid"], "relation": of_row["relation"], "oracle": of_row["oracle"],
             "change": word, "worse": worse, "interval": [worse - 0.1, worse + 0.1], "p_holm": 0.01,
             "margin": 0.05, "users": 60, "reason": "", **changes}  # fmt: skip
@@ -48,7 +59,10 @@ def test_what_differs_comes_first_with_the_difference_and_its_significance() -> 
         )]),
         ["m", "n"],
     )  # fmt: skip
-    assert [line.lead.row["relation"] for line in found.lines] == ["shuffle(2)", "shuffle(1)"]
+    assert [line.lead.row["relation"] for line in found.lines] == [
+        "shuffle(2)",
+        "shuffle(1)",
+    ]
     assert [line.lead.row["relation"] for line in found.others] == ["shuffle(0)"]
     worse = found.lines[1].cells[1]
     assert worse is not None
@@ -73,7 +87,9 @@ def test_verdicts_of_one_test_and_oracle_are_joined_as_the_gate_joins_them() -> 
 
 
 def test_verdicts_on_different_steps_each_say_theirs_and_are_not_compared() -> None:
-    """An oracle that judges the worst of several steps may judge another one for another model."""
+    """An oracle that judges the worst of several steps may
+    judge another one for another model.
+    """
     step = {"relation": "history=5", "against": "history=2"}
     rows = [of("m", 0, **step), of("n", 0, relation="history=2", against="history=1"),
             of("o", 0, **step)]  # fmt: skip
@@ -123,14 +139,21 @@ def test_why_models_cannot_be_compared_is_said() -> None:
     rows = [of("m", 0), of("n", 0)]
     ungated = change(rows[1], "ungated", reason="no values")
     text = Page(
-        render(made(*rows, comparisons=[compared(ungated, bounds="", refused=["other users"])]))
+        render(
+            made(
+                *rows,
+                comparisons=[compared(ungated, bounds="", refused=["other users"])],
+            ),
+        ),
     ).text
     assert "n: other users." in text
     assert "not compared" in text
     assert "no values" in text
 
 
-def test_one_model_has_no_matrix_and_neither_have_models_without_a_test_in_common() -> None:
+def test_one_model_has_no_matrix_and_neither_have_models_without_a_test_in_common() -> (
+    None
+):
     assert "The models side by side" not in render(document(holds(0), holds(1)))
     apart = [of("m", 0), of("n", 1)]
     assert "The models side by side" not in render(made(*apart, comparisons=[]))

@@ -1,4 +1,6 @@
-"""The page: whole in itself, the same for the same record, and nobody's text does it harm."""
+"""The page: whole in itself, the same for the same
+record, and nobody's text does it harm.
+"""
 
 import base64
 import builtins
@@ -69,8 +71,16 @@ def page() -> Page:
 
 def test_the_page_needs_nothing_but_itself(page: Page) -> None:
     assert page.tags["script"] == page.tags["style"] == 1
-    assert page.tags["iframe"] == page.tags["object"] == page.tags["img"] == page.tags["base"] == 0
-    assert all(value.startswith("#") or value == "data:," for value in page.values("href"))
+    assert (
+        page.tags["iframe"]
+        == page.tags["object"]
+        == page.tags["img"]
+        == page.tags["base"]
+        == 0
+    )
+    assert all(
+        value.startswith("#") or value == "data:," for value in page.values("href")
+    )
     assert not page.values("src")
     assert not page.values("style"), "the policy would drop them"
     assert not [name for _, name, _ in page.attributes if name.startswith("on")]
@@ -143,14 +153,16 @@ def test_the_page_tells_of(page: Page, words: str) -> None:
 
 
 def test_broken_promises_come_first_and_the_surest_of_them_before_the_others() -> None:
-    text = Page(render(document(holds(1), row(2, p_value=0.02), row(3, p_value=0.001)))).text
+    text = Page(
+        render(document(holds(1), row(2, p_value=0.02), row(3, p_value=0.001))),
+    ).text
     cards = re.findall(r"shuffle\((\d)\) m , suite", text)
     assert cards == ["3", "2", "1"]
 
 
 def test_an_empty_run_is_said_to_be_one() -> None:
     text = Page(
-        render(document(gate={"status": "failed", "violated": [], "inconclusive": []}))
+        render(document(gate={"status": "failed", "violated": [], "inconclusive": []})),
     ).text
     assert "Nothing was tested: a run without verdicts never passes." in text
 
@@ -169,7 +181,8 @@ def test_an_empty_run_is_said_to_be_one() -> None:
     ],
 )  # fmt: skip
 def test_one_user_breaks_only_a_promise_that_is_made_to_each(
-    changes: dict[str, Any], captions: list[str]
+    changes: dict[str, Any],
+    captions: list[str],
 ) -> None:
     (card,) = cards_of(document(row(per_user={"u1": 12.5}) | changes))
     assert [shown.caption for shown in card.examples] == captions
@@ -194,7 +207,9 @@ def poisoned(value: Any, text: str) -> Any:
         return value + text
     if isinstance(value, dict):
         return {key: poisoned(each, text) for key, each in value.items()}
-    return [poisoned(each, text) for each in value] if isinstance(value, list) else value
+    return (
+        [poisoned(each, text) for each in value] if isinstance(value, list) else value
+    )
 
 
 def said(text: str) -> dict[str, Any]:
@@ -206,7 +221,9 @@ def said(text: str) -> dict[str, Any]:
         for one, other in zip(before["examples"], after["examples"], strict=True):
             other.update({key: one[key] for key in ("source_kinds", "followup_kinds")})
     for before, after in zip(
-        clean["gate"]["comparisons"], dirty["gate"]["comparisons"], strict=True
+        clean["gate"]["comparisons"],
+        dirty["gate"]["comparisons"],
+        strict=True,
     ):
         for one, other in zip(before["results"], after["results"], strict=True):
             other["change"] = one["change"]
@@ -232,21 +249,31 @@ def test_texts_of_models_and_data_stay_texts(text: str, harmless: Page) -> None:
     assert after.of == before.of
     rendered.encode()
     assert not re.search(
-        "[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]", rendered
+        "[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]",
+        rendered,
     )
 
 
 def test_a_hundred_relations_take_less_than_three_megabytes() -> None:
-    long = [f"{film} and a title of some length, as they are (2001)" for film in FILMS[:10]]
+    long = [
+        f"{film} and a title of some length, as they are (2001)" for film in FILMS[:10]
+    ]
     examples = [
-        example(f"u{number}", source=long, followup=long[::-1], followup_kinds=["unknown"] * 10)
+        example(
+            f"u{number}",
+            source=long,
+            followup=long[::-1],
+            followup_kinds=["unknown"] * 10,
+        )
         for number in range(5)
     ]
     rows = [row(number, examples=examples, shrunk=SHRUNK) for number in range(100)]
     assert len(render(document(*rows)).encode()) < 3_000_000
 
 
-def test_the_page_of_a_default_run_takes_less_than_one_megabyte(default_record: Path) -> None:
+def test_the_page_of_a_default_run_takes_less_than_one_megabyte(
+    default_record: Path,
+) -> None:
     assert len(render(read_record(default_record)).encode()) < 1_000_000
 
 
@@ -292,7 +319,8 @@ def test_what_is_no_record_is_refused_with_what_it_is(tmp_path: Path) -> None:
 
 
 def test_the_command_makes_the_page_of_a_record(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     record = tmp_path / "record.json"
     record.write_text(json.dumps(document(row(shrunk=SHRUNK))))
@@ -302,7 +330,10 @@ def test_the_command_makes_the_page_of_a_record(
     made = [(tmp_path / name).read_text() for name in ("record.html", "there/it.html")]
     assert made[0] == made[1] == render(document(row(shrunk=SHRUNK)))
     assert main(["report", str(tmp_path / "none.json")]) == 2
-    assert main(["report", str(record), "-o", str(tmp_path / "record.json" / "x.html")]) == 2
+    assert (
+        main(["report", str(record), "-o", str(tmp_path / "record.json" / "x.html")])
+        == 2
+    )
     assert "cannot be" in capsys.readouterr().err
     for name in ("shop.py", "keep.json", "mine.html"):
         (tmp_path / name).write_text("precious")
@@ -319,5 +350,8 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pytest-recsys-mt\[html\]'"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"pip install 'pytest-recsys-mt\[html\]'",
+    ):
         render(document())

@@ -43,10 +43,15 @@ def table(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[list[str]
 
 
 def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
-    record: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rows = [row for row in record_of(record)["results"] if row.get("metric") == "hit@10"]
-    found = {row[0]: row for row in table(capsys, "popularity", str(record), "--table=2")}
+    rows = [
+        row for row in record_of(record)["results"] if row.get("metric") == "hit@10"
+    ]
+    found = {
+        row[0]: row for row in table(capsys, "popularity", str(record), "--table=2")
+    }
     for model in ("mostpop", "itemknn", "random"):
         one, two = (row["value"] for row in rows if row["model"] == model)
         # Of two values, the standard error of the mean is half their distance.
@@ -58,7 +63,8 @@ def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
 
 
 def test_metrics_agree_or_not_over_the_models(
-    record: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["paper", "popularity", str(record), "--table=1"]) == 0
     told = capsys.readouterr().out
@@ -71,7 +77,9 @@ def test_metrics_agree_or_not_over_the_models(
 
 
 def test_two_records_are_one_table(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole: dict[str, Any] = record_of(record)
     parts = []
@@ -106,18 +114,26 @@ def test_records_that_asked_something_else_are_no_table(
     for path, fold, extra in zip(parts, (0, 3), ({}, change), strict=True):
         kept = [row for row in whole["results"] if row["details"].get("fold") == fold]
         settings = {**whole["settings"], **extra.get("settings", {})}
-        path.write_text(json.dumps({**whole, **extra, "settings": settings, "results": kept}))
+        path.write_text(
+            json.dumps({**whole, **extra, "settings": settings, "results": kept}),
+        )
     assert main(["paper", "popularity", *map(str, parts)]) == 2
     assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending", ["md", "tex", "csv"])
 def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
-    record: Path, tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    ending: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     wicked = "=a|b\\&<i>_x\x1b[31m"
     whole = json.loads(
-        record.read_text().replace('"model": "mostpop"', f'"model": {json.dumps(wicked)}')
+        record.read_text().replace(
+            '"model": "mostpop"',
+            f'"model": {json.dumps(wicked)}',
+        ),
     )
     path, output = tmp_path / "record.json", tmp_path / f"tables.{ending}"
     path.write_text(json.dumps(whole))
@@ -139,26 +155,37 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["popularty", "{record}"], "'popularty' has no tables of a paper; those that have are"),
+        (
+            ["popularty", "{record}"],
+            "'popularty' has no tables of a paper; those that have are",
+        ),
         (
             ["popularity", "{record}", "--table=4"],
             "no table-4; it has table-1, figure-4, table-2-3, figure-2, figure-3",
         ),
         (["popularity", "{record}", "--figure=9"], "no figure-9; it has table-1"),
         (["popularity", "none.json"], "none.json"),
-        (["popularity", "{record}", "-o", "x.doc"], "ends in .txt, .md, .tex, .csv, .html"),
+        (
+            ["popularity", "{record}", "-o", "x.doc"],
+            "ends in .txt, .md, .tex, .csv, .html",
+        ),
         (["popularity", "{record}", "-o", "{record}"], "no known ending"),
     ],
 )
 def test_what_is_wrong_is_named(
-    record: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    arguments: list[str],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["paper", *(each.format(record=record) for each in arguments)]) == 2
     assert says in capsys.readouterr().err
 
 
 def test_what_a_table_lacks_is_said(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole: dict[str, Any] = record_of(record)
     path = tmp_path / "part.json"
@@ -175,20 +202,32 @@ def test_what_a_table_lacks_is_said(
 
 
 def test_an_empty_cell_has_the_reason_of_its_test(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole: dict[str, Any] = record_of(record)
     whole["results"] = [row for row in whole["results"] if row["model"] == "mostpop"]
     unread = "31 of 80 answers could not be read"
     for row in whole["results"]:
         if row.get("metric") == "hit@10":
-            row |= {"metric": None, "value": None, "status": "inconclusive", "reason": unread}
+            row |= {
+                "metric": None,
+                "value": None,
+                "status": "inconclusive",
+                "reason": unread,
+            }
     path = tmp_path / "unread.json"
     path.write_text(json.dumps(whole))
     assert main(["paper", "popularity", str(path), "--table=2"]) == 0
     assert f"(in HR@10): {unread}." in capsys.readouterr().out
     for row in whole["results"]:
-        row |= {"metric": None, "value": None, "status": "inconclusive", "reason": unread}
+        row |= {
+            "metric": None,
+            "value": None,
+            "status": "inconclusive",
+            "reason": unread,
+        }
     path.write_text(json.dumps(whole))
     assert main(["paper", "popularity", str(path), "--table=2"]) == 0
     told = capsys.readouterr().out
@@ -197,7 +236,9 @@ def test_an_empty_cell_has_the_reason_of_its_test(
 
 
 def test_a_partial_run_is_named(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole: dict[str, Any] = record_of(record)
     path = tmp_path / "partial.json"
@@ -207,11 +248,16 @@ def test_a_partial_run_is_named(
         path.write_text(json.dumps({**whole, "gate": gate, "results": results}))
         assert main(["paper", "popularity", str(path)]) == (0 if results else 2)
         told = capsys.readouterr()
-        assert "partial.json is of a partial run: it was interrupted" in told.out + told.err
+        assert (
+            "partial.json is of a partial run: it was interrupted"
+            in told.out + told.err
+        )
 
 
 def test_lines_of_other_users_say_so(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole: dict[str, Any] = record_of(record)
     for row in whole["results"]:
@@ -224,17 +270,24 @@ def test_lines_of_other_users_say_so(
 
 
 def test_records_of_other_tests_are_told_what_fills_the_tables(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({**record_of(record), "results": []}))
     assert main(["paper", "popularity", str(other)]) == 2
     assert (
-        "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper" in capsys.readouterr().err
+        "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper"
+        in capsys.readouterr().err
     )
 
 
-@pytest.mark.parametrize("path", DECLARED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    DECLARED,
+    ids=lambda path: f"{path.parts[-3]}-{path.stem}",
+)
 def test_a_shipped_table_can_be_read(path: Path) -> None:
     declared = read(path)
     assert declared in tables_of(path.parts[-3])
@@ -273,7 +326,11 @@ def of(record: Path, **changes: Any) -> dict[str, Any]:
     return whole
 
 
-def page(whole: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def page(
+    whole: dict[str, Any],
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> str:
     """Table 2 of a record."""
     path = folder / "changed.json"
     path.write_text(json.dumps(whole))
@@ -282,15 +339,23 @@ def page(whole: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_what_an_error_left_is_no_value(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = page(of(record, status="error", reason="down (9): 11.2% failed"), tmp_path, capsys)
+    told = page(
+        of(record, status="error", reason="down (9): 11.2% failed"),
+        tmp_path,
+        capsys,
+    )
     assert "| itemknn | – | – | – | – |" in told
     assert "unmatched of itemknn): down (9): 11.2% failed." in told
 
 
 def test_unread_answers_are_counted_beside_the_users(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole = of(record)
     for row in whole["results"]:
@@ -299,20 +364,27 @@ def test_unread_answers_are_counted_beside_the_users(
             row["details"]["unreadable"] = {"users": {"1": 0, "2": 0, "3": 5}, "of": 80}
     told = page(whole, tmp_path, capsys)
     assert "Users: 80." in told
-    assert "Of these with an answer that could not be read: 3; it recommends nothing" in told
+    assert (
+        "Of these with an answer that could not be read: 3; it recommends nothing"
+        in told
+    )
     for row in whole["results"]:
         row["users"] = 80  # a row of questions has the unread ones among them
     assert "Users: 80." in page(whole, tmp_path, capsys)
 
 
 def test_a_file_of_questions_is_asked_whole_whatever_users_and_seed_say(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    record: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for seed, path in enumerate(paths):
         whole = record_of(record)
         whole["results"] = [
-            row for row in whole["results"] if row["model"] == ("random", "mostpop")[seed]
+            row
+            for row in whole["results"]
+            if row["model"] == ("random", "mostpop")[seed]
         ]
         whole["settings"] |= {"questions": {"digest": "1"}, "users": 40 + seed}
         path.write_text(json.dumps({**whole, "seed": seed}))

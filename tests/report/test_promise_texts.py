@@ -26,7 +26,10 @@ def item(doc: str = "") -> Any:
     ],
 )
 def test_the_relations_words_stand_where_they_fit(
-    relation: Any, oracle: str, allowed: Any, promise: str
+    relation: Any,
+    oracle: str,
+    allowed: Any,
+    promise: str,
 ) -> None:
     assert promise_of(item("What the test says."), relation, oracle, allowed) == promise
 
@@ -38,9 +41,14 @@ def test_the_relations_words_stand_where_they_fit(
         (swap_history, "same_ranking:rbo", "at most"),
     ],
 )
-def test_else_the_tests_own_or_the_oracles(relation: Any, oracle: str, allowed: Any) -> None:
+def test_else_the_tests_own_or_the_oracles(
+    relation: Any,
+    oracle: str,
+    allowed: Any,
+) -> None:
     assert (
-        promise_of(item("What the test says."), relation, oracle, allowed) == "What the test says."
+        promise_of(item("What the test says."), relation, oracle, allowed)
+        == "What the test says."
     )
     of_oracle = promise_of(item(), relation, oracle, allowed)
     assert of_oracle

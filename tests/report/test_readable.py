@@ -14,7 +14,13 @@ from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.step_summary import markdown
-from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, TextModel
+from pytest_recsys_mt.requests import (
+    Completion,
+    Entry,
+    Prompt,
+    Recommendation,
+    TextModel,
+)
 from tests.report.records import document, holds
 from tests.report.test_page import Page
 
@@ -40,7 +46,10 @@ class TakesSchema(Writes):
 
 
 def read(model: str) -> Any:
-    made = document(holds(0, against="", attempts=1, reproduce=""), readings={model: dict(READ)})
+    made = document(
+        holds(0, against="", attempts=1, reproduce=""),
+        readings={model: dict(READ)},
+    )
     made["gate"] |= {"sentence": "gate: passed", "reasons": [], "comparisons": []}
     return made
 
@@ -63,7 +72,7 @@ def test_answers_that_could_not_be_read_are_shown_everywhere() -> None:
     made = read("m")
     made["readings"]["m"] |= {"ambiguous": 7, "unread": unread}
     made["results"][0]["details"] = {
-        "unreadable": {"answers": 9, "of": 20, "texts": unread, "users": {}}
+        "unreadable": {"answers": 9, "of": 20, "texts": unread, "users": {}},
     }
     told = "not read: 'List A: <b>1</b>': ask for \"Final ranking:\" before it"
     page = Page(render(made)).text
@@ -80,7 +89,9 @@ def test_answers_that_could_not_be_read_are_shown_everywhere() -> None:
 ADVICE = "88 of 650 answers unread; with answer=offered nothing needs reading"
 
 
-def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once() -> None:
+def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once() -> (
+    None
+):
     made = read("m")
     made["readings"]["m"] |= {"takes_json": True}
     for told in (Page(render(made)).text, markdown(made)):
@@ -100,7 +111,10 @@ def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once
         (TakesSchema(), False),
     ],
 )
-def test_only_a_model_with_that_parameter_is_advised(model: TextModel, advised: bool) -> None:
+def test_only_a_model_with_that_parameter_is_advised(
+    model: TextModel,
+    advised: bool,
+) -> None:
     asked = subject(model, "m", "person")
     readings = Readings()
     for takes_json in (asked.takes_json, Wrapped(asked).takes_json):

@@ -1,4 +1,6 @@
-"""The first screen: may this be released, and where it stands, suite by suite and model by model."""
+"""The first screen: may this be released, and where it
+stands, suite by suite and model by model.
+"""
 
 from typing import Any
 
@@ -24,7 +26,9 @@ def answer(*rows: dict[str, Any], **gate: Any) -> Any:
 def test_a_green_run_may_be_released() -> None:
     found = answer(holds(0), holds(1), row(2, **ABSENT))
     assert found.good
-    assert found.sentence == "May be released: all 2 promises that could be tested hold."
+    assert (
+        found.sentence == "May be released: all 2 promises that could be tested hold."
+    )
 
 
 def test_what_a_green_run_passes_over_is_said() -> None:
@@ -34,7 +38,11 @@ def test_what_a_green_run_passes_over_is_said() -> None:
         holds(2, status="inconclusive", outcome="skipped"),
         row(3),
     ]
-    found = answer(*rows, status="passed", ungated=[{"nodeid": rows[3]["nodeid"], "reason": "new"}])
+    found = answer(
+        *rows,
+        status="passed",
+        ungated=[{"nodeid": rows[3]["nodeid"], "reason": "new"}],
+    )
     assert found.sentence == (
         "May be released: 1 promise holds, 1 violation is known, 1 is inconclusive and passed over and "
         "1 does not gate."
@@ -61,15 +69,21 @@ def test_reasons_that_no_test_shows_stand_below() -> None:
 
 def test_a_test_that_fails_although_its_promise_holds_is_counted() -> None:
     found = answer(
-        holds(0, outcome="failed"), status="failed", reasons=[f"failed: {holds(0)['nodeid']}"]
+        holds(0, outcome="failed"),
+        status="failed",
+        reasons=[f"failed: {holds(0)['nodeid']}"],
     )
-    assert found.sentence == "May not be released: 1 test failed though its promise holds."
+    assert (
+        found.sentence == "May not be released: 1 test failed though its promise holds."
+    )
 
 
 def test_regressions_are_counted() -> None:
     name = holds(0)["nodeid"]
     found = answer(
-        holds(0), status="failed", reasons=[f"regressed: {name}", f"unclear change: {name}"]
+        holds(0),
+        status="failed",
+        reasons=[f"regressed: {name}", f"unclear change: {name}"],
     )
     assert (
         found.sentence
@@ -78,7 +92,9 @@ def test_regressions_are_counted() -> None:
 
 
 def test_nothing_tested_is_no_release() -> None:
-    assert answer(status="failed").sentence == "May not be released: nothing was tested."
+    assert (
+        answer(status="failed").sentence == "May not be released: nothing was tested."
+    )
 
 
 def test_the_verdicts_in_the_way_are_said_in_a_sentence() -> None:
@@ -87,10 +103,17 @@ def test_the_verdicts_in_the_way_are_said_in_a_sentence() -> None:
     text = Page(render(document(row(0), holds(1, **unclear, reason=reason)))).text
     answer, _, rest = text.partition("Scorecard")
     assert "Order is irrelevant ( shuffle(0) ) is violated: the" in answer
-    assert "is 0.210 (0.150 to 0.270; 60 users), but at most 0.05 is allowed; p = 0.0004." in answer
+    assert (
+        "is 0.210 (0.150 to 0.270; 60 users), but at most 0.05 is allowed; p = 0.0004."
+        in answer
+    )
     assert reason not in answer, "its card says it"
     assert reason in rest
-    unasked = holds(2, **{**unclear, "interval": None, "estimate": None}, reason="not asked: limit")
+    unasked = holds(
+        2,
+        **{**unclear, "interval": None, "estimate": None},
+        reason="not asked: limit",
+    )
     (card,) = cards_of(document(unasked))
     assert card.said == "is inconclusive: not asked: limit."
 
@@ -98,7 +121,8 @@ def test_the_verdicts_in_the_way_are_said_in_a_sentence() -> None:
 def cells(*rows: dict[str, Any]) -> dict[str, list[Cell | None]]:
     models = sorted({each["model"] for each in rows})
     return {
-        line.title: list(line.cells) for line in scorecard_of(cards_of(document(*rows)), models)
+        line.title: list(line.cells)
+        for line in scorecard_of(cards_of(document(*rows)), models)
     }
 
 
@@ -106,7 +130,10 @@ def test_a_cell_says_the_worst_the_counts_and_how_sure() -> None:
     found = cells(holds(0), row(1, p_holm=0.004), row(2, p_holm=0.03), row(3, **ABSENT))
     (cell,) = found["metamorphic"]
     assert cell is not None
-    assert (cell.state.key, cell.counts) == ("violated", "2 violated, 1 hold, 1 not applicable")
+    assert (cell.state.key, cell.counts) == (
+        "violated",
+        "2 violated, 1 hold, 1 not applicable",
+    )
     assert cell.sure == "p = 0.004 (Holm)"
     assert cell.link == "r1"
 
@@ -121,7 +148,10 @@ def test_models_stand_side_by_side_and_the_worst_suite_first() -> None:
     rows = [holds(0), holds(1, suite="robust", model="n"), row(2, suite="robust")]
     found = cells(*rows)
     assert list(found) == ["robust", "metamorphic"]
-    assert [cell and cell.state.key for cell in found["robust"]] == ["violated", "holds"]
+    assert [cell and cell.state.key for cell in found["robust"]] == [
+        "violated",
+        "holds",
+    ]
     assert [cell and cell.state.key for cell in found["metamorphic"]] == ["holds", None]
 
 

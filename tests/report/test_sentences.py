@@ -37,10 +37,14 @@ def test_a_violation_says_what_was_seen_and_what_is_allowed() -> None:
 
 def test_a_violation_that_stands_on_a_part_of_its_users_says_so() -> None:
     found = row(details={"at_one_time": {"users": 14, "of": 40}})
-    told = "p = 0.0004; proved by 14 of 40 users whose two sides were asked at one time."
+    told = (
+        "p = 0.0004; proved by 14 of 40 users whose two sides were asked at one time."
+    )
     assert sentence(found).endswith(told)
     for untrusted in ("14", {"users": 14}, {}):
-        assert sentence(row(details={"at_one_time": untrusted})).endswith("; p = 0.0004.")
+        assert sentence(row(details={"at_one_time": untrusted})).endswith(
+            "; p = 0.0004.",
+        )
 
 
 def test_the_side_of_the_limit_comes_from_the_promise() -> None:
@@ -63,15 +67,21 @@ def test_a_threshold_is_said_as_a_promise_is() -> None:
 
 
 def test_an_inconclusive_row_says_what_would_settle_it() -> None:
-    text = sentence(holds(status="inconclusive", reason="about 300 more users would settle it"))
+    text = sentence(
+        holds(status="inconclusive", reason="about 300 more users would settle it"),
+    )
     assert text.startswith("shuffle(0) is inconclusive: the loss of agreement")
-    assert text.endswith("at most 0.05 is allowed; about 300 more users would settle it.")
+    assert text.endswith(
+        "at most 0.05 is allowed; about 300 more users would settle it.",
+    )
 
 
 def test_what_a_test_expects_is_said() -> None:
     known, fixed = row(expected="violated"), holds(expected="violated")
     assert sentence(known).startswith("shuffle(0) is violated, as its test expects: ")
-    assert sentence(fixed).startswith("shuffle(0) holds, though its test expects a violation: ")
+    assert sentence(fixed).startswith(
+        "shuffle(0) holds, though its test expects a violation: ",
+    )
     assert "remove expect_violated()" in sentence(fixed)
 
 
@@ -79,13 +89,20 @@ def test_rows_without_a_number_give_the_reason() -> None:
     assert sentence(row(**NOTHING | {"status": "error", "reason": "429"})) == (
         "shuffle(0) got no verdict: 429."
     )
-    assert sentence(refused(0, "s", "needs text")) == "shuffle(0) does not apply: needs text."
-    nobody = row(**NOTHING | {"status": "holds", "estimate": 0.0, "reason": "none of 10 differ"})
+    assert (
+        sentence(refused(0, "s", "needs text"))
+        == "shuffle(0) does not apply: needs text."
+    )
+    nobody = row(
+        **NOTHING | {"status": "holds", "estimate": 0.0, "reason": "none of 10 differ"},
+    )
     assert sentence(nobody) == "shuffle(0) holds: none of 10 differ."
 
 
 def test_both_sides_of_a_chain_are_named_and_bounds_without_a_proof_called_so() -> None:
-    assert sentence(row(against="history=5")).startswith("shuffle(0) against history=5 is violated")
+    assert sentence(row(against="history=5")).startswith(
+        "shuffle(0) against history=5 is violated",
+    )
     assert "(approximately 0.150 to 0.270; 60 users)" in sentence(row(approximate=True))
 
 
@@ -109,7 +126,9 @@ def account(**parts: int) -> dict[str, int]:
 
 
 def test_a_verdict_that_holds_names_its_users_without_a_number() -> None:
-    """How many count at both ends, and how many are left out; other verdicts say it in their own sentence."""
+    """How many count at both ends, and how many are left out;
+    other verdicts say it in their own sentence.
+    """
     beside = [
         holds(0, account=account(both_ends=3)),
         holds(1, account=account(left_out=26)),
@@ -130,7 +149,9 @@ def test_a_verdict_that_holds_names_its_users_without_a_number() -> None:
 
 
 def test_users_without_a_number_are_told_for_each_recommender() -> None:
-    """Of several recommenders each is named; two verdicts of one name and one recommender are told once."""
+    """Of several recommenders each is named; two verdicts of one name and one
+    recommender are told once.
+    """
     own = [holds(0, model=model, account=account(left_out=26)) for model in "mmn"]
     told = "shuffle(0){} (26 left out of 200)"
     assert without_number(own[:2]) == f"users without a number: {told.format('')}"
@@ -182,18 +203,22 @@ def test_what_does_not_apply_is_one_line_a_reason(models: int) -> None:
     assert told[0] == (
         f"{3 * models} not applicable: needs a text model (all of lrworld, {models} of metamorphic)"
     )
-    assert told[1:] == [f"1 not applicable: {each} cannot (all of arena)" for each in "mn"[:models]]
+    assert told[1:] == [
+        f"1 not applicable: {each} cannot (all of arena)" for each in "mn"[:models]
+    ]
 
 
 def test_lists_that_changed_are_told_where_the_promise_holds() -> None:
     changed = {"changed": {"changed": 13, "lists": 40, "largest": 0.42, "user": "u7"}}
     still = {"changed": {"changed": 0, "lists": 40, "largest": 0.0, "user": ""}}
-    told = with_changed_lists([holds(0, details=changed), holds(1, details=still), row(2)])
+    told = with_changed_lists(
+        [holds(0, details=changed), holds(1, details=still), row(2)],
+    )
     assert told.endswith("(13 of 40, by at most 0.42)")
     assert told.count(" of ") == 1
     assert not with_changed_lists([holds(1, details=still)])
     assert "13 of 40 lists changed, the most that of user u7, by 0.42" in sentence(
-        holds(0, details=changed)
+        holds(0, details=changed),
     )
 
 

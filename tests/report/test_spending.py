@@ -61,7 +61,9 @@ def test_the_rows_of_any_axis_are_the_totals(
                 assert whole == float(sum(map(Fraction, rows)))
                 assert whole == pytest.approx(math.fsum(parts), rel=1e-15)
     counted = total["made"] + total["cached"] + total["failed"]
-    assert counted + total["again"] + total["searched"] + total["controls"] == len(calls)
+    assert counted + total["again"] + total["searched"] + total["controls"] == len(
+        calls,
+    )
     assert total["attempts"] == sum(row["attempts"] for row in total["by"])
     retries = sum(row["attempts"] for row in total["by"] if row["purpose"] == "retry")
     assert total["retries"] == retries
@@ -75,13 +77,24 @@ def test_a_failed_attempt_and_its_retry_stand_apart() -> None:
     }  # fmt: skip
     causes = {key: Cause(0, 0, "shop", "chat") for key in facts}
     total = spent(
-        {key: [astuple(fact) for fact in each] for key, each in facts.items()}, causes, facts
+        {key: [astuple(fact) for fact in each] for key, each in facts.items()},
+        causes,
+        facts,
     )
     source, retry = total["by"]
     assert (source["purpose"], retry["purpose"]) == ("source", "retry")
-    assert (source["made"], source["failed"], source["attempts"], source["retries"]) == (2, 1, 3, 1)
+    assert (
+        source["made"],
+        source["failed"],
+        source["attempts"],
+        source["retries"],
+    ) == (2, 1, 3, 1)
     assert (retry["made"], retry["attempts"], retry["usd"]) == (0, 1, 0.25)
-    assert (source["usd"], source["usd_at_most"], source["failed_usd_at_most"]) == (None, 2.75, 2.5)
+    assert (source["usd"], source["usd_at_most"], source["failed_usd_at_most"]) == (
+        None,
+        2.75,
+        2.5,
+    )
     assert (total["cut_off"], total["cut_off_usd"]) == (1, 0.25)
 
 

@@ -1,4 +1,6 @@
-"""The page of a GitHub job begins what it says of a test with a sentence, the most important first."""
+"""The page of a GitHub job begins what it says of a test
+with a sentence, the most important first.
+"""
 
 from typing import Any
 
@@ -10,7 +12,13 @@ MORE: dict[str, Any] = {"against": "", "attempts": 1, "reproduce": ""}
 
 
 def test_what_is_said_of_a_test_begins_with_its_sentence() -> None:
-    unclear = holds(0, status="inconclusive", interval=[-0.02, 0.12], outcome="failed", **MORE)
+    unclear = holds(
+        0,
+        status="inconclusive",
+        interval=[-0.02, 0.12],
+        outcome="failed",
+        **MORE,
+    )
     bad, worse = row(1, **MORE), holds(2, **MORE)
     made = document(unclear, bad, worse, readings={})
     made["gate"] |= {
@@ -27,6 +35,8 @@ def test_what_is_said_of_a_test_begins_with_its_sentence() -> None:
     ]
     assert bullets[0].endswith(f"({in_markdown('regressed: ' + worse['nodeid'])})")
     assert bullets[2].endswith(
-        f"({in_markdown('metamorphic, order_is_irrelevant, same_ranking:rbo')})"
+        f"({in_markdown('metamorphic, order_is_irrelevant, same_ranking:rbo')})",
     )
-    assert not any("::" in line for line in bullets[2:]), "said once, and without its id"
+    assert not any("::" in line for line in bullets[2:]), (
+        "said once, and without its id"
+    )

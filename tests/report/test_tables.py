@@ -1,4 +1,6 @@
-"""Tables of the terminal: names whole, no row twice, columns by choice, 80 columns at most."""
+"""Tables of the terminal: names whole, no row twice,
+columns by choice, 80 columns at most.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from hypothesis import strategies as st
 from pytest_recsys_mt.engine.settings import COLUMNS as DECLARED
 from pytest_recsys_mt.gate.states import State
 from pytest_recsys_mt.report.short_names import distinct_names, folded
-from pytest_recsys_mt.report.table import COLUMNS, USUAL, WORDS, write_beside, write_table
+from pytest_recsys_mt.report.table import (
+    COLUMNS,
+    USUAL,
+    WORDS,
+    write_beside,
+    write_table,
+)
 from pytest_recsys_mt.report.terminal import COUNTED
 from tests.report.records import holds, row, task
 
@@ -50,7 +58,10 @@ def test_a_folded_name_is_whole(name: str, width: int) -> None:
 
 
 def test_a_name_is_folded_after_a_word() -> None:
-    assert folded("recommendations_are_as_popular", 20) == ["recommendations_are_", "  as_popular"]
+    assert folded("recommendations_are_as_popular", 20) == [
+        "recommendations_are_",
+        "  as_popular",
+    ]
     assert folded("short", 20) == ["short"]
 
 
@@ -69,7 +80,10 @@ def named(**changes: Any) -> Any:
     ],
     ids=["oracle", "similarity", "test", "parameter", "other side"],
 )  # fmt: skip
-def test_rows_of_one_name_say_what_tells_them_apart(rows: list[Any], marks: list[str]) -> None:
+def test_rows_of_one_name_say_what_tells_them_apart(
+    rows: list[Any],
+    marks: list[str],
+) -> None:
     for each in rows:
         each.setdefault("against", "")
     assert distinct_names([*rows, holds(3)]) == [
@@ -85,10 +99,18 @@ def test_the_same_row_twice_is_numbered() -> None:
 
 
 @given(st.lists(st.sampled_from(DECLARED), min_size=1, max_size=5, unique=True))
-def test_a_table_has_a_line_for_each_row_whatever_the_columns(columns: list[str]) -> None:
+def test_a_table_has_a_line_for_each_row_whatever_the_columns(
+    columns: list[str],
+) -> None:
     rows = [
         row(0, attempts=1, reason="a reason of many words " * 9),
-        holds(1, attempts=1, interval=None, estimate=None, relation="very_long_name_" * 5),
+        holds(
+            1,
+            attempts=1,
+            interval=None,
+            estimate=None,
+            relation="very_long_name_" * 5,
+        ),
         task("item_coverage", 0.4, approximate=True, attempts=1),
     ]
     terminal = Terminal()
@@ -96,12 +118,16 @@ def test_a_table_has_a_line_for_each_row_whatever_the_columns(columns: list[str]
     said = terminal.text.replace(" ", "")
     for each in rows:
         assert ("VIOLATED" in said) == ("verdict" in columns), each
-    assert ("~" in terminal.text) == bool({"measured", "estimate", "bounds"} & {*columns})
+    assert ("~" in terminal.text) == bool(
+        {"measured", "estimate", "bounds"} & {*columns},
+    )
     if "name" in columns and len(columns) == 1:
         assert ("very_long_name_" * 5) in "".join(terminal.text.split())
 
 
-def test_the_usual_table_fits_80_columns_and_says_which_side_of_the_limit_is_allowed() -> None:
+def test_the_usual_table_fits_80_columns_and_says_which_side_of_the_limit_is_allowed() -> (
+    None
+):
     terminal = Terminal()
     rows = [
         row(0, attempts=1),

@@ -43,7 +43,11 @@ def measured(test: str, metric: str, relation: str = "", **changes: Any) -> Any:
         (row(relation="k=5", against="k=20"), "Order is irrelevant", "lists of 5 against lists of 20"),
     ],
 )  # fmt: skip
-def test_a_title_says_what_is_promised_or_measured(found: Any, title: str, name: str) -> None:
+def test_a_title_says_what_is_promised_or_measured(
+    found: Any,
+    title: str,
+    name: str,
+) -> None:
     assert title_of(found) == title
     assert name_of(found) == name
 
@@ -59,7 +63,10 @@ def test_every_field_of_the_design_has_words() -> None:
 
 
 def test_rows_of_one_title_are_told_apart_by_what_they_judge() -> None:
-    one, other = row(0), row(0, oracle="low_churn:rbo", measures="share of users beyond chance")
+    one, other = (
+        row(0),
+        row(0, oracle="low_churn:rbo", measures="share of users beyond chance"),
+    )
     cards = cards_of(document(one, other, row(1)))
     names = {card.name for card in cards}
     assert len(names) == 3

@@ -1,21 +1,37 @@
-"""Examples show what changed in the request, and the whole call: prompt, raw answer, how it was read."""
+"""Examples show what changed in the request, and the whole
+call: prompt, raw answer, how it was read.
+"""
 
 from typing import Any
 
 from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.html.cards import CHANGES, cards_of
 from pytest_recsys_mt.report.html.lists import calls_of, request_of
-from tests.report.records import ASKED, FILMS, SHRUNK, asked, document, example, holds, row
+from tests.report.records import (
+    ASKED,
+    FILMS,
+    SHRUNK,
+    asked,
+    document,
+    example,
+    holds,
+    row,
+)
 from tests.report.test_page import Page
 
 
 def page(asked_of: Any, **changes: Any) -> str:
-    return Page(render(document(row(examples=[example(asked=asked_of)], **changes)))).text
+    return Page(
+        render(document(row(examples=[example(asked=asked_of)], **changes))),
+    ).text
 
 
 def test_an_example_shows_the_change_as_a_diff() -> None:
     text = page({"source": SHRUNK["source"], "followup": SHRUNK["followup"]})
-    assert "What changed in the request history − Film M (1972): 4 + Film M (1972): 8" in text
+    assert (
+        "What changed in the request history − Film M (1972): 4 + Film M (1972): 8"
+        in text
+    )
     assert "scale − 1 to 5 + 2 to 10" in text
 
 
@@ -37,7 +53,7 @@ def test_a_call_without_a_prompt_shows_its_request_and_answer() -> None:
 
 def test_the_same_request_asked_again_is_said_to_be_one() -> None:
     assert "The same request on both sides" in page(
-        {"source": SHRUNK["source"], "followup": SHRUNK["source"]}
+        {"source": SHRUNK["source"], "followup": SHRUNK["source"]},
     )
 
 
@@ -55,11 +71,16 @@ def test_records_without_requests_show_their_answers_alone() -> None:
     assert "The answers" in text
     assert "Transcript" not in text
     old = {key: value for key, value in SHRUNK["source"].items() if key != "seen"}
-    assert request_of({**old, "candidates": None})["candidates"] == ["the whole catalogue"]
+    assert request_of({**old, "candidates": None})["candidates"] == [
+        "the whole catalogue",
+    ]
 
 
 def test_many_changes_are_counted_and_the_transcript_has_them_all() -> None:
-    films = [{"item": film, "title": film, "rating": 1.0, "timestamp": None} for film in FILMS]
+    films = [
+        {"item": film, "title": film, "rating": 1.0, "timestamp": None}
+        for film in FILMS
+    ]
     doubled = [{**film, "rating": 2.0} for film in films]
     text = page({
         "source": {**SHRUNK["source"], "history": films},
@@ -70,7 +91,10 @@ def test_many_changes_are_counted_and_the_transcript_has_them_all() -> None:
 
 
 def test_a_history_that_is_replaced_shows_what_went_and_what_came() -> None:
-    films = [{"item": film, "title": film, "rating": 1.0, "timestamp": None} for film in FILMS]
+    films = [
+        {"item": film, "title": film, "rating": 1.0, "timestamp": None}
+        for film in FILMS
+    ]
     one, other = films[:8], films[8:]
     text = page({
         "source": {**SHRUNK["source"], "history": one},
@@ -83,7 +107,9 @@ def test_a_history_that_is_replaced_shows_what_went_and_what_came() -> None:
 
 def test_rows_that_are_as_they_should_be_have_two_examples() -> None:
     shown = [example(f"u{number}") for number in range(5)]
-    good, bad = cards_of(document(holds(0, examples=shown), row(1, examples=shown)))[::-1]
+    good, bad = cards_of(document(holds(0, examples=shown), row(1, examples=shown)))[
+        ::-1
+    ]
     assert (len(good.examples), len(bad.examples)) == (2, 5)
 
 

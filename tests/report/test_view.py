@@ -1,4 +1,6 @@
-"""Several records of one suite make a page: what changed first, and what cannot be compared is said."""
+"""Several records of one suite make a page: what changed
+first, and what cannot be compared is said.
+"""
 
 import json
 import signal
@@ -34,7 +36,9 @@ def three(**changes: Any) -> list[tuple[str, Any]]:
 
 
 def test_runs_stand_in_the_order_of_time() -> None:
-    assert [(run.number, run.name, run.when) for run in contents_of(three())["runs"]] == [
+    assert [
+        (run.number, run.name, run.when) for run in contents_of(three())["runs"]
+    ] == [
         (1, "1.json", "2026-11-01 10:00"),
         (2, "2.json", "2026-11-02 10:00"),
         (3, "3.json", "2026-11-03 10:00"),
@@ -50,7 +54,9 @@ def test_each_run_says_when_it_began_and_its_model_under_those_names() -> None:
 def test_what_changed_comes_first_then_what_stays_broken() -> None:
     found = contents_of(three())
     titles = {
-        key: [track.now.row["relation"] or track.now.row["metric"] for track in found[key]]
+        key: [
+            track.now.row["relation"] or track.now.row["metric"] for track in found[key]
+        ]
         for key in ("changed", "bad", "steady")
     }
     assert titles == {
@@ -67,7 +73,10 @@ def test_what_changed_comes_first_then_what_stays_broken() -> None:
 
 def test_the_answer_is_that_of_the_last_run() -> None:
     text = Page(render_view(three())).text
-    assert "✗ May not be released: 2 promises are broken. The last of 3 runs, number 3." in text
+    assert (
+        "✗ May not be released: 2 promises are broken. The last of 3 runs, number 3."
+        in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,8 @@ def test_the_answer_is_that_of_the_last_run() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_said_and_is_no_change(
-    changes: dict[str, Any], told: str
+    changes: dict[str, Any],
+    told: str,
 ) -> None:
     records = [night(1, holds(0)), night(2, row(0), **changes)]
     found = contents_of(records)
@@ -94,13 +104,19 @@ def test_what_cannot_be_compared_is_said_and_is_no_change(
 
 def test_another_error_rate_or_version_can_be_compared() -> None:
     settings = {"users": 100, "alpha": 0.01, "prompt": None}
-    found = contents_of([night(1, holds(0)), night(2, row(0), settings=settings, version="9.9")])
+    found = contents_of(
+        [night(1, holds(0)), night(2, row(0), settings=settings, version="9.9")],
+    )
     assert not found["runs"][1].differs
     assert found["tracks"][0].changed
 
 
 def test_a_change_over_a_run_that_lacks_the_verdict_counts() -> None:
-    records = [night(1, holds(0), holds(1)), night(2, holds(1)), night(3, row(0), holds(1))]
+    records = [
+        night(1, holds(0), holds(1)),
+        night(2, holds(1)),
+        night(3, row(0), holds(1)),
+    ]
     changed = [track for track in contents_of(records)["tracks"] if track.changed]
     assert [track.now.row["relation"] for track in changed] == ["shuffle(0)"]
     assert changed[0].cards[1] is None
@@ -130,14 +146,18 @@ def test_several_models_have_tracks_of_their_own() -> None:
 def test_a_record_of_another_suite_is_refused_with_what_it_is() -> None:
     other = holds(0, nodeid="else/test_else.py::test_else[m]")
     with pytest.raises(
-        DataError, match=r"'2.json' \(m\) has no test of the other records: .*test_else"
+        DataError,
+        match=r"'2.json' \(m\) has no test of the other records: .*test_else",
     ):
         render_view([night(1, holds(0)), night(2, other), night(3, holds(0))])
 
 
 def test_a_damaged_record_is_named() -> None:
     broken = {**document(), "results": [{"status": "violated"}]}
-    with pytest.raises(DataError, match=r"'old\.json' is not a record as --recsys-json writes it"):
+    with pytest.raises(
+        DataError,
+        match=r"'old\.json' is not a record as --recsys-json writes it",
+    ):
         render_view([night(1, holds(0)), ("old.json", broken)])
 
 
@@ -154,10 +174,14 @@ def test_the_page_loads_nothing_and_is_the_same_for_the_same_records() -> None:
     assert render_view(three()) == render_view(json.loads(json.dumps(three())))
     assert page.tags["script"] == page.tags["style"] == 1
     assert not page.values("src")
-    assert all(value.startswith("#") or value == "data:," for value in page.values("href"))
+    assert all(
+        value.startswith("#") or value == "data:," for value in page.values("href")
+    )
     ids = page.values("id")
     assert len(ids) == len(set(ids))
-    assert {value[1:] for value in page.values("href") if value.startswith("#")} <= set(ids)
+    assert {value[1:] for value in page.values("href") if value.startswith("#")} <= set(
+        ids,
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -176,18 +200,23 @@ def files(folder: Path, records: list[tuple[str, Any]]) -> list[str]:
     return [str(folder / name) for name, _ in records]
 
 
-def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_makes_the_page(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     given = files(tmp_path, three())
     page = tmp_path / "it.html"
     assert main(["view", *given, "-o", str(page)]) == 0
     assert capsys.readouterr().out == f"page written to {page}\n"
     assert page.read_text() == render_view(
-        [(path, record) for path, (_, record) in zip(given, three(), strict=True)]
+        [(path, record) for path, (_, record) in zip(given, three(), strict=True)],
     )
 
 
 def test_of_kept_runs_those_like_the_latest_are_shown_under_their_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["view"]) == 2
@@ -199,7 +228,10 @@ def test_of_kept_runs_those_like_the_latest_are_shown_under_their_numbers(
         (4, [holds(0), holds(1)]),
     ):
         _, record = night(at, *rows)
-        record |= {"digests": {"suite": ""}, "gate": {**record["gate"], "status": "passed"}}
+        record |= {
+            "digests": {"suite": ""},
+            "gate": {**record["gate"], "status": "passed"},
+        }
         Store.of(tmp_path).keep(record, [json.dumps(record)], tmp_path, everybody=True)
     assert main(["view"]) == 0
     text = Page((tmp_path / "view.html").read_text()).text
@@ -210,7 +242,9 @@ def test_of_kept_runs_those_like_the_latest_are_shown_under_their_numbers(
 def test_a_hundred_runs_take_less_than_two_megabytes() -> None:
     rows = [(row if at % 7 == 0 else holds)(at) for at in range(150)]
     late = [(row if at % 5 == 0 else holds)(at) for at in range(150)]
-    records = [(f"run {n}", night(1, *(late if n % 3 else rows))[1]) for n in range(1, 101)]
+    records = [
+        (f"run {n}", night(1, *(late if n % 3 else rows))[1]) for n in range(1, 101)
+    ]
     for n, (_, record) in enumerate(records):
         record["time"] = {"started": f"2026-01-01T10:{n // 60:02}:{n % 60:02}+00:00"}
     text = render_view(records)
@@ -231,7 +265,9 @@ def test_it_is_served_to_this_machine_alone(tmp_path: Path) -> None:
         assert address.startswith("http://127.0.0.1:")
         assert "May not be released" in httpx2.get(address).text
         place = address.rpartition("/")[0]
-        assert [httpx2.get(f"{place}{end}").status_code for end in ("/", "/view.html")] == [
+        assert [
+            httpx2.get(f"{place}{end}").status_code for end in ("/", "/view.html")
+        ] == [
             404,
             404,
         ]
@@ -240,14 +276,18 @@ def test_it_is_served_to_this_machine_alone(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_is_wrong_with_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     given = files(tmp_path, three())
     (tmp_path / "foreign.json").write_text('{"schema": "other/1"}')
     for arguments, told in (
         ([given[0], given[0]], "is given twice"),
         ([given[0], str(tmp_path / "none.json")], "none.json': it cannot be read"),
-        ([given[0], str(tmp_path / "foreign.json")], "foreign.json': it is not a record"),
+        (
+            [given[0], str(tmp_path / "foreign.json")],
+            "foreign.json': it is not a record",
+        ),
         ([*given, "-o", given[0]], "has no known ending"),
     ):
         assert main(["view", *arguments]) == 2

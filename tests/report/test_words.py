@@ -30,16 +30,23 @@ def test_a_violation_that_the_correction_takes_back_says_so() -> None:
 
 def test_the_bound_that_carries_the_verdict_is_the_one_that_is_said() -> None:
     assert "like these is at most 0.030." in said(holds())
-    assert "like these is at least -0.010." in said(holds(allowed="at least", margin=-0.1))
+    assert "like these is at least -0.010." in said(
+        holds(allowed="at least", margin=-0.1),
+    )
     assert "like these is at most 0.270." in said(row(allowed="at least", margin=0.5))
-    assert "With 95% confidence each, the mean over all users like these is above -0.010" in said(
-        holds(allowed="within")
+    assert (
+        "With 95% confidence each, the mean over all users like these is above -0.010"
+        in said(holds(allowed="within"))
     )
 
 
 def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
     text = said(
-        holds(status="inconclusive", interval=[-0.02, 0.12], reason="about 140 more users would")
+        holds(
+            status="inconclusive",
+            interval=[-0.02, 0.12],
+            reason="about 140 more users would",
+        ),
     )
     assert "is above -0.020 and below 0.120. The limit is between the two." in text
     assert "neither a broken nor a kept promise is shown" in text
@@ -48,9 +55,12 @@ def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
 
 def test_a_row_without_numbers_says_why() -> None:
     nothing: dict[str, Any] = {"estimate": None, "interval": None, "p_value": None}
-    assert said(row(status="error", reason="429", **nothing)) == "No verdict could be made: 429."
+    assert (
+        said(row(status="error", reason="429", **nothing))
+        == "No verdict could be made: 429."
+    )
     assert "could not be tested on the recommender: no text." in said(
-        row(status="not-applicable", reason="no text", **nothing)
+        row(status="not-applicable", reason="no text", **nothing),
     )
 
 
@@ -61,7 +71,7 @@ def test_a_share_of_users_is_said_in_percent() -> None:
             measures="share of users with an item that was not offered",
             estimate=0.24,
             interval=[0.08, 0.48],
-        )
+        ),
     )
     assert "the share of users with an item that was not offered is 24.0%" in text
     assert "the promise allows at most 5%" in text
@@ -69,7 +79,9 @@ def test_a_share_of_users_is_said_in_percent() -> None:
 
 
 def test_a_promise_of_at_least_something_asks_for_it() -> None:
-    assert "; the promise asks for at least 0.1." in said(row(allowed="at least", margin=0.1))
+    assert "; the promise asks for at least 0.1." in said(
+        row(allowed="at least", margin=0.1),
+    )
 
 
 def test_a_benchmark_value_is_said_against_its_threshold() -> None:
@@ -98,7 +110,9 @@ def test_records_of_before_say_no_side_and_no_error_rate() -> None:
     old = row()
     del old["allowed"]
     assert limit_of(old) == "0.05"
-    assert "At the declared error rate each, the mean" in " ".join(verdict(old, None, 2))
+    assert "At the declared error rate each, the mean" in " ".join(
+        verdict(old, None, 2),
+    )
 
 
 def test_numbers_are_short_and_never_lose_themselves() -> None:

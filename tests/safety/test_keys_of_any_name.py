@@ -1,4 +1,6 @@
-"""A key in a variable of any name stands nowhere; a value that is no key stays where it stood."""
+"""A key in a variable of any name stands nowhere; a value
+that is no key stays where it stood.
+"""
 
 import json
 import os
@@ -87,7 +89,11 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """A run in a folder, with all the files that a run may write."""
     named = {"COHERE_API_KEY": KEY, "MY_SECRET_TOKEN": TOKEN, "XDG_CACHE_HOME": str(folder / "home"),
              "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "GITHUB_ACTIONS": "true"}  # fmt: skip
-    written = ("--junitxml=junit.xml", "--recsys-json=record.json", "--recsys-html=report.html")
+    written = (
+        "--junitxml=junit.xml",
+        "--recsys-json=record.json",
+        "--recsys-html=report.html",
+    )
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-rA", "--recsys-users=10",
          f"--recsys-cache={folder / 'cache'}", *written, *arguments],
@@ -108,22 +114,37 @@ def test_keys_of_ones_own_recommender_are_in_no_artefact(tmp_path: Path) -> None
     record = json.loads(texts["record.json"])
     name = "fixture:cohere [COHERE_API_KEY][[COHERE_API_KEY]]"
     assert name in record["models"]
-    ids = set(re.findall(r"^FAILED (test_mine.*\])(?: - |$)", done.stdout.decode(), re.MULTILINE))
+    ids = set(
+        re.findall(
+            r"^FAILED (test_mine.*\])(?: - |$)",
+            done.stdout.decode(),
+            re.MULTILINE,
+        ),
+    )
     assert len(ids) == 8, done.stdout
-    assert "test_mine.py::test_of_ones_own[[COHERE_API_KEY]-as [MY_SECRET_TOKEN]]" in ids
-    assert "401: [COHERE_API_KEY] is not '[MY_SECRET_TOKEN]'" in texts["junit.xml"].decode()
+    assert (
+        "test_mine.py::test_of_ones_own[[COHERE_API_KEY]-as [MY_SECRET_TOKEN]]" in ids
+    )
+    assert (
+        "401: [COHERE_API_KEY] is not '[MY_SECRET_TOKEN]'"
+        in texts["junit.xml"].decode()
+    )
     again = run(tmp_path, *sorted(ids))
     assert b"8 failed" in again.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("given", [f"api_key={'Zq8Lm' * 3}", f"shop={TOKEN}"])
 def test_a_spec_with_a_key_is_refused(
-    given: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    given: str,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MY_SECRET_TOKEN", TOKEN)
     result = pytester.runpytest_inprocess(f"--recsys-model=shop.py:Shop?{given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --recsys-model='shop.py:Shop?*' holds a key, and a spec*"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --recsys-model='shop.py:Shop?*' holds a key, and a spec*"],
+    )
     assert given.partition("=")[2] not in result.stderr.str() + result.stdout.str()
 
 
@@ -172,7 +193,10 @@ def test_what_counts_as_a_key(name: str, value: str) -> None:
     ],
 )
 def test_what_is_no_key(
-    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    value: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keys").mkdir()
@@ -186,12 +210,20 @@ def test_of_a_usual_environment_only_the_keys_are_taken() -> None:
     environment = dict(line.split("=", 1) for line in lines)
     assert len(environment) > 60
     taken = [name for name, value in environment.items() if list(keys_of(name, value))]
-    assert taken == ["ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN", "GITHUB_TOKEN"]
+    assert taken == [
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+        "ACTIONS_RUNTIME_TOKEN",
+        "GITHUB_TOKEN",
+    ]
 
 
 def test_the_keys_in_an_address_and_in_documents() -> None:
     address = f"https://shop-user:{TOKEN}%2Fx@h.example/recommend?api_key={'Zq8Lm' * 3}&k=12345678a"
-    assert set(keys_of("AUTH_URL", address)) == {f"{TOKEN}%2Fx", f"{TOKEN}/x", "Zq8Lm" * 3}
+    assert set(keys_of("AUTH_URL", address)) == {
+        f"{TOKEN}%2Fx",
+        f"{TOKEN}/x",
+        "Zq8Lm" * 3,
+    }
     line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj"
     pem = f"-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----\n"
     assert list(keys_of("DEPLOY_KEY", pem)) == [line]
@@ -205,11 +237,17 @@ def test_the_keys_in_an_address_and_in_documents() -> None:
     assert sorted(keys_of("GOOGLE_CREDENTIALS", json.dumps(account))) == sorted(found)
 
 
-def test_words_that_a_key_shares_with_any_report_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_that_a_key_shares_with_any_report_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SHOP_SECRET", "Recommender-of-recommendations-7Gh")
     said = "recommendations of the Recommender of recommenders"
     assert redact(said) is said
-    for part in ("ommender-of-recommendations", "dations-7G", "Recommender-of-recommendations-7Gh"):
+    for part in (
+        "ommender-of-recommendations",
+        "dations-7G",
+        "Recommender-of-recommendations-7Gh",
+    ):
         assert redact(f"({part})") == "([SHOP_SECRET])", part
 
 
@@ -219,7 +257,7 @@ def test_a_change_of_the_environment_is_seen_and_what_was_there_is_kept(
     assert redact(KEY) == KEY
     monkeypatch.setenv("STRIPE_KEY", KEY)
     assert without_keys({KEY: [KEY, (1, KEY)]}) == {
-        "[STRIPE_KEY]": ["[STRIPE_KEY]", [1, "[STRIPE_KEY]"]]
+        "[STRIPE_KEY]": ["[STRIPE_KEY]", [1, "[STRIPE_KEY]"]],
     }
     monkeypatch.setenv("STRIPE_KEY", TOKEN)
     assert redact(f"{TOKEN} {KEY}") == "[STRIPE_KEY] [STRIPE_KEY]"

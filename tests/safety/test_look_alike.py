@@ -1,4 +1,6 @@
-"""A file that a user names and that is missing is answered with the nearest name and the next step."""
+"""A file that a user names and that is missing is answered
+with the nearest name and the next step.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +17,21 @@ from pytest_recsys_mt.suites.lrworld import question
     ("read", "there", "given", "next_step"),
     [
         (prices.text_of, "prices.toml", "price.toml", "input = 2.5"),
-        (policy.load, "recsys.toml", "recys.toml", "without it the gate has its usual rules"),
+        (
+            policy.load,
+            "recsys.toml",
+            "recys.toml",
+            "without it the gate has its usual rules",
+        ),
         (question.read_file, "films.jsonl", "film.jsonl", "recsys-mt questions "),
     ],
 )
 def test_a_missing_file_is_answered_with_the_next_step(
-    tmp_path: Path, read: Callable[[Path], object], there: str, given: str, next_step: str
+    tmp_path: Path,
+    read: Callable[[Path], object],
+    there: str,
+    given: str,
+    next_step: str,
 ) -> None:
     (tmp_path / there).write_text("")
     with pytest.raises(RecsysError) as error:
@@ -32,7 +43,9 @@ def test_a_missing_file_is_answered_with_the_next_step(
     assert next_step in said
 
 
-def test_no_name_is_proposed_for_a_file_that_is_there_and_cannot_be_read(tmp_path: Path) -> None:
+def test_no_name_is_proposed_for_a_file_that_is_there_and_cannot_be_read(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "prices.toml").mkdir()
     (tmp_path / "price.toml").write_text("")
     with pytest.raises(RecsysError) as error:

@@ -16,7 +16,12 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Rating, Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.strategies import profiles, reproducible, requests, transformations
+from pytest_recsys_mt.strategies import (
+    profiles,
+    reproducible,
+    requests,
+    transformations,
+)
 
 MINI = load("mini")
 WORLD = World(tuple(MINI.items.values()), dict(list(MINI.histories.items())[:10]))
@@ -58,7 +63,10 @@ def test_requests_offer_what_is_not_in_the_history(request: Request) -> None:
 
 @reproducible
 @given(requests(k=4, max_candidates=5), requests(k=4, max_candidates=0))
-def test_k_and_the_whole_catalogue_can_be_asked_for(listed: Request, open_: Request) -> None:
+def test_k_and_the_whole_catalogue_can_be_asked_for(
+    listed: Request,
+    open_: Request,
+) -> None:
     assert listed.k == open_.k == 4
     assert listed.candidates is not None
     assert 4 <= len(listed.candidates) <= 5
@@ -76,7 +84,9 @@ def test_k_and_the_whole_catalogue_can_be_asked_for(listed: Request, open_: Requ
     ids=["any", "long history", "many candidates", "long answer"],
 )
 def test_requests_shrink_to_few_items_with_low_ratings(
-    condition: Callable[[Request], bool], history: int, candidates: int
+    condition: Callable[[Request], bool],
+    history: int,
+    candidates: int,
 ) -> None:
     found = find(requests(), condition, settings=reproducible)
     assert found.candidates is not None
@@ -86,7 +96,12 @@ def test_requests_shrink_to_few_items_with_low_ratings(
 
 def test_a_dataset_of_ones_own_gives_its_items_and_steps() -> None:
     frame = MINI.interactions[MINI.interactions["user"].isin(["u001", "u002", "u003"])]
-    own = Dataset("own", {item: MINI.items[item] for item in set(frame["item"])}, frame, MINI.scale)
+    own = Dataset(
+        "own",
+        {item: MINI.items[item] for item in set(frame["item"])},
+        frame,
+        MINI.scale,
+    )
 
     @settings(reproducible, max_examples=30)
     @given(requests(own))
@@ -100,7 +115,12 @@ def test_a_dataset_of_ones_own_gives_its_items_and_steps() -> None:
 
 def test_the_catalogue_may_be_smaller_than_the_sizes() -> None:
     frame = MINI.interactions.groupby("user").head(2).head(6)
-    own = Dataset("own", {item: MINI.items[item] for item in set(frame["item"])}, frame, MINI.scale)
+    own = Dataset(
+        "own",
+        {item: MINI.items[item] for item in set(frame["item"])},
+        frame,
+        MINI.scale,
+    )
 
     @settings(reproducible, max_examples=30)
     @given(requests(own, max_history=2, max_candidates=50))
@@ -113,7 +133,9 @@ def test_the_catalogue_may_be_smaller_than_the_sizes() -> None:
 @reproducible
 @given(requests(), transformations(text=True), st.integers(0, 2**32))
 def test_transformations_serve_these_requests_or_say_why_not(
-    request: Request, transformation: Transformation, seed: int
+    request: Request,
+    transformation: Transformation,
+    seed: int,
 ) -> None:
     assert isinstance(transformation, Transformation)
     try:
@@ -135,7 +157,12 @@ def test_every_transformation_is_drawn_and_text_only_on_demand(text: bool) -> No
     collect()
     names = {transformation.name.partition("(")[0] for transformation in drawn}
     # A drawn request is not sent to anybody, and nobody is fitted for it.
-    sent_otherwise = {"ask_alone", "ask_after_another", "ask_elsewhere", "ask_in_one_batch"}
+    sent_otherwise = {
+        "ask_alone",
+        "ask_after_another",
+        "ask_elsewhere",
+        "ask_in_one_batch",
+    }
     every = {
         name
         for name in set(relations.__all__) - {"Transformation"} - sent_otherwise
@@ -157,7 +184,8 @@ def test_every_transformation_is_drawn_and_text_only_on_demand(text: bool) -> No
     ],
 )
 def test_impossible_sizes_are_refused_when_they_are_written(
-    draw: Callable[..., Any], sizes: dict[str, int]
+    draw: Callable[..., Any],
+    sizes: dict[str, int],
 ) -> None:
     with pytest.raises(ValueError, match=r"needs sizes from|k must be"):
         draw(**sizes)
@@ -169,5 +197,10 @@ def test_nothing_is_loaded_before_the_first_example() -> None:
         "drawn = strategies.requests('no-such-data'), strategies.profiles('no-such-data')\n"
         "print(strategies._loaded.cache_info().currsize)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "0"

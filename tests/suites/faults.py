@@ -33,7 +33,9 @@ class Sound:
         return items
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
-        answers = self._inner.recommend([self.question(request) for request in requests])
+        answers = self._inner.recommend(
+            [self.question(request) for request in requests],
+        )
         return [
             Recommendation(self.answer(request, answer.items))
             for request, answer in zip(requests, answers, strict=True)
@@ -55,7 +57,9 @@ class _NoisyKNN(ItemKNN):
 
 
 class Varies(Sound):
-    """No fault: its scores have noise of one deviation, which hides more among many candidates."""
+    """No fault: its scores have noise of one deviation,
+    which hides more among many candidates.
+    """
 
     deterministic = False
 
@@ -69,7 +73,8 @@ class ReadsRawRatings(Sound):
 
     def question(self, request: Request) -> Request:
         liked = tuple(
-            replace(rating, value=5.0 if rating.value >= 4 else 1.0) for rating in request.history
+            replace(rating, value=5.0 if rating.value >= 4 else 1.0)
+            for rating in request.history
         )
         return request.replace(history=liked, scale=Scale(1, 5))
 
@@ -86,7 +91,8 @@ class CutsRatings(Sound):
 
     def question(self, request: Request) -> Request:
         history = tuple(
-            replace(rating, value=float(int(rating.value))) for rating in request.history
+            replace(rating, value=float(int(rating.value)))
+            for rating in request.history
         )
         return request.replace(history=history)
 
@@ -96,7 +102,9 @@ class LosesTitles(Sound):
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         super().fit(dataset, seed)
-        self._lost = {item.id for item in dataset.items.values() if not item.title.isascii()}
+        self._lost = {
+            item.id for item in dataset.items.values() if not item.title.isascii()
+        }
 
     def question(self, request: Request) -> Request:
         return request.replace(k=request.k + len(self._lost))
@@ -123,7 +131,9 @@ class FallsBack(Sound):
 
 
 class ServesHalf(Sound):
-    """Gives the films in the order of their ids to half of the users, by the film of theirs that comes first there."""
+    """Gives the films in the order of their ids to half of the users, by the film of
+    theirs that comes first there.
+    """
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         first = min(rating.item.id for rating in request.history)
@@ -220,7 +230,9 @@ class StopsOnRawRatings(Sound):
 
 
 class InventsInCompany(Sound):
-    """Names nothing but its two best and inventions where there are more than the usual candidates."""
+    """Names nothing but its two best and inventions where
+    there are more than the usual candidates.
+    """
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         if len(request.candidates or ()) <= 20:
@@ -258,7 +270,9 @@ class CannotKeepStill(Sound):
 
 
 class OffersFirstInLongLists(Sound):
-    """Lists what it was offered in the order offered, where more than 15 items are asked for."""
+    """Lists what it was offered in the order offered,
+    where more than 15 items are asked for.
+    """
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         if request.k <= 15 or request.candidates is None:
@@ -275,7 +289,9 @@ class HurriesInBatches(Sound):
         return super().recommend(requests)
 
     def _liked(self, request: Request) -> tuple[Rating, ...]:
-        return tuple(replace(rating, value=request.scale.high) for rating in request.history)
+        return tuple(
+            replace(rating, value=request.scale.high) for rating in request.history
+        )
 
 
 class SaysItIsSteady(Sound):
@@ -300,7 +316,9 @@ class Remembers(Sound):
 
 
 class BreaksTiesByHash(Sound):
-    """Counts the films of the same ten years in the history, and settles ties by the hash."""
+    """Counts the films of the same ten years in the
+    history, and settles ties by the hash.
+    """
 
     def tie(self, item: Item) -> int:
         return hash(item.id)
@@ -316,12 +334,15 @@ class BreaksTiesByHash(Sound):
             raise NotApplicable("it ranks candidates only")
         seen = Counter((rating.item.year or 0) // 10 for rating in request.history)
         return sorted(
-            request.candidates, key=lambda item: (-seen[(item.year or 0) // 10], self.tie(item))
+            request.candidates,
+            key=lambda item: (-seen[(item.year or 0) // 10], self.tie(item)),
         )
 
 
 class BreaksTiesByAddress(BreaksTiesByHash):
-    """Counts the films of the same ten years in the history, and settles ties by the address."""
+    """Counts the films of the same ten years in the
+    history, and settles ties by the address.
+    """
 
     def tie(self, item: Item) -> int:
         return id(item)
@@ -331,7 +352,9 @@ class ReadsTitles(Sound):
     """Puts first what asks for it in its title, and does not say that it reads any."""
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        asking = tuple(i.id for i in request.candidates or () if "rank this one first" in i.title)
+        asking = tuple(
+            i.id for i in request.candidates or () if "rank this one first" in i.title
+        )
         return (*asking, *(item for item in items if item not in asking))[: request.k]
 
 
@@ -414,9 +437,11 @@ class CountsThePadding(Sound):
         longest = max((request.history for request in requests), key=len)
         return super().recommend(
             [
-                request.replace(history=request.history + longest[len(request.history) :])
+                request.replace(
+                    history=request.history + longest[len(request.history) :],
+                )
                 for request in requests
-            ]
+            ],
         )
 
 
@@ -427,7 +452,10 @@ class LosesTheSign(Sound):
         low, high = request.scale.low, request.scale.high
         middle, half = (low + high) / 2, (high - low) / 2
         far = tuple(
-            replace(each, value=low + (each.value - middle) ** 2 / half**2 * (high - low))
+            replace(
+                each,
+                value=low + (each.value - middle) ** 2 / half**2 * (high - low),
+            )
             for each in request.history
         )
         return request.replace(history=far)
@@ -438,7 +466,9 @@ class ReadsAsciiTitles(Sound):
 
     def question(self, request: Request) -> Request:
         return request.replace(
-            history=tuple(each for each in request.history if each.item.title.isascii())
+            history=tuple(
+                each for each in request.history if each.item.title.isascii()
+            ),
         )
 
 
@@ -448,14 +478,16 @@ class JoinsNamesakes(Sound):
     def fit(self, dataset: Dataset, seed: int) -> None:
         super().fit(dataset, seed)
         by_title = {item.title.casefold(): item for item in dataset.items.values()}
-        self._kept = {item.id: by_title[item.title.casefold()] for item in dataset.items.values()}
+        self._kept = {
+            item.id: by_title[item.title.casefold()] for item in dataset.items.values()
+        }
 
     def question(self, request: Request) -> Request:
         return request.replace(
             history=tuple(
                 replace(each, item=self._kept.get(each.item.id, each.item))
                 for each in request.history
-            )
+            ),
         )
 
 

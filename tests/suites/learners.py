@@ -1,6 +1,8 @@
-"""Recommenders with one planted fault each in what they learn, around a sound one, for the training suite to find.
+"""Recommenders with one planted fault each in what they learn, around a sound one, for
+the training suite to find.
 
-Each is fitted to the same data in the same way every time, so that no relation on requests can see the fault.
+Each is fitted to the same data in the same way every time, so that no relation on
+requests can see the fault.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ class Sound(faults.Sound):
 
 def kept(dataset: Dataset, rows: np.ndarray | pd.Series[bool]) -> Dataset:
     """The dataset with some of its rows, in the usual order."""
-    return dataset.replace(interactions=dataset.interactions[np.asarray(rows)], as_is=False)
+    return dataset.replace(
+        interactions=dataset.interactions[np.asarray(rows)],
+        as_is=False,
+    )
 
 
 class DrawsWithoutSeed(Sound):
@@ -58,7 +63,7 @@ class TakesLabelsForPlaces(Sound):
         frame = dataset.interactions
         places = frame.index.to_numpy() % len(frame)
         frame = frame.assign(item=frame["item"].to_numpy()[places]).drop_duplicates(
-            ["user", "item"]
+            ["user", "item"],
         )
         return dataset.replace(interactions=frame, as_is=False)
 
@@ -83,7 +88,7 @@ class LearnsFromRawRatings(Sound):
     def learned(self, dataset: Dataset, seed: int) -> Dataset:
         liked = dataset.interactions["rating"].round(6) >= 4
         frame = dataset.interactions.assign(
-            rating=np.where(liked, dataset.scale.high, dataset.scale.low)
+            rating=np.where(liked, dataset.scale.high, dataset.scale.low),
         )
         return dataset.replace(interactions=frame)
 
@@ -92,7 +97,10 @@ class ComparesExactly(Sound):
     """Learns from ratings that are one of the usual grades."""
 
     def learned(self, dataset: Dataset, seed: int) -> Dataset:
-        grades = dataset.scale.low + np.arange(5) * (dataset.scale.high - dataset.scale.low) / 4
+        grades = (
+            dataset.scale.low
+            + np.arange(5) * (dataset.scale.high - dataset.scale.low) / 4
+        )
         usual = dataset.interactions["rating"].isin(grades)
         return kept(dataset, usual if usual.sum() > 10 else np.arange(len(usual)) < 10)
 
@@ -114,7 +122,9 @@ class MindsTheNumberOfUsers(Sound):
 
 
 class LearnsTheLastUsersOnly(Sound):
-    """Learns from the last twenty users by name: a loop that overwrites what it found before."""
+    """Learns from the last twenty users by name: a loop
+    that overwrites what it found before.
+    """
 
     def learned(self, dataset: Dataset, seed: int) -> Dataset:
         users = sorted(dataset.interactions["user"].unique())[-20:]
@@ -131,11 +141,15 @@ class NamesByPlace(Sound):
 
 
 class SpoiltBySums(Sound):
-    """Weighs by the sum of the logarithms of all ratings: one that is no rating spoils everything."""
+    """Weighs by the sum of the logarithms of all ratings: one
+    that is no rating spoils everything.
+    """
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         self._ratings = dataset.interactions["rating"].to_numpy(dtype=float)
-        valid = (self._ratings >= dataset.scale.low) & (self._ratings <= dataset.scale.high)
+        valid = (self._ratings >= dataset.scale.low) & (
+            self._ratings <= dataset.scale.high
+        )
         self._inner = ItemKNN()
         self._inner.fit(kept(dataset, valid), seed)
 
@@ -159,7 +173,11 @@ class FollowsTheNewest(Sound):
         self._first = tuple(sorted(counts.index[counts >= 5]))
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        offered = None if request.candidates is None else {item.id for item in request.candidates}
+        offered = (
+            None
+            if request.candidates is None
+            else {item.id for item in request.candidates}
+        )
         first = tuple(
             item
             for item in self._first

@@ -1,4 +1,6 @@
-"""Recommenders and text models with one planted fault each, for the multidimensional suite."""
+"""Recommenders and text models with one planted fault
+each, for the multidimensional suite.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ class WorstFirst(Sound):
     """Turns every list round."""
 
     def question(self, request: Request) -> Request:
-        return request.replace(k=len(request.candidates)) if request.candidates else request
+        return (
+            request.replace(k=len(request.candidates))
+            if request.candidates
+            else request
+        )
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         return items[::-1][: request.k]
@@ -38,12 +44,21 @@ class OneGenre(Sound):
     """Names only films that are of the same genres as another one."""
 
     def question(self, request: Request) -> Request:
-        return request.replace(k=len(request.candidates)) if request.candidates else request
+        return (
+            request.replace(k=len(request.candidates))
+            if request.candidates
+            else request
+        )
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        genres = {item.id: item.attributes.get("genres", ()) for item in request.candidates or ()}
+        genres = {
+            item.id: item.attributes.get("genres", ())
+            for item in request.candidates or ()
+        }
         for first in items:
-            alike = tuple(item for item in items if genres.get(item) == genres.get(first))
+            alike = tuple(
+                item for item in items if genres.get(item) == genres.get(first)
+            )
             if len(alike) > 1:
                 return alike[: request.k]
         return items[: request.k]
@@ -71,7 +86,8 @@ class OneHit(Sound):
 class Knowing(Sound):
     """Knows what each user wants, and puts it into the place that `place` says.
 
-    The fault can so be dosed: what it takes from one number it need not take from another.
+    The fault can so be dosed: what it takes from one number it need not take from
+    another.
     """
 
     def fit(self, dataset: Dataset, seed: int) -> None:
@@ -83,7 +99,11 @@ class Knowing(Sound):
         self._active = set(lengths.index[lengths > lengths.median()])
 
     def question(self, request: Request) -> Request:
-        return request.replace(k=len(request.candidates)) if request.candidates else request
+        return (
+            request.replace(k=len(request.candidates))
+            if request.candidates
+            else request
+        )
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         wanted = [item for item in items if (request.user, item) in self._chosen]
@@ -159,21 +179,30 @@ class Reader:
     sentence = "like films"
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [Completion(self.answer(prompt.messages[-1].content)) for prompt in prompts]
+        return [
+            Completion(self.answer(prompt.messages[-1].content)) for prompt in prompts
+        ]
 
     @cached_property
     def popularity(self) -> dict[str, int]:
         dataset = load("mini")
-        return {item.label: dataset.popularity[item.id] for item in dataset.items.values()}
+        return {
+            item.label: dataset.popularity[item.id] for item in dataset.items.values()
+        }
 
     def answer(self, text: str) -> str:
         if text.startswith("Describe"):
             return "Somebody who likes films."
         offered = re.findall(r"^\d+\. (.+)$", text, re.MULTILINE)
-        ranked = sorted(offered, key=lambda title: (-self.popularity.get(title, 0), title))
+        ranked = sorted(
+            offered,
+            key=lambda title: (-self.popularity.get(title, 0), title),
+        )
         if self.is_confused(text):
             ranked.reverse()
-        return "\n".join(f"{n}. {title}" for n, title in enumerate(self.named(text, ranked), 1))
+        return "\n".join(
+            f"{n}. {title}" for n, title in enumerate(self.named(text, ranked), 1)
+        )
 
     def is_confused(self, text: str) -> bool:
         return False

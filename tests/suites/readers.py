@@ -1,4 +1,6 @@
-"""Text models that know the embedded films by their number of ratings, for the suites to judge."""
+"""Text models that know the embedded films by their
+number of ratings, for the suites to judge.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,22 @@ MATCH = "Match the average popularity"
 
 
 class Reader:
-    """Reads the watched films from the prompt and lists others of about their popularity.
+    """Reads the watched films from the prompt and lists others of about their
+    popularity.
 
     Two films of ten are of its own taste, so that its answers vary with the seed.
     """
 
     fingerprint = "reader"
     level = 0.0
-    """By how many ranks of the catalogue its answers lie above the films it was told of."""
+    """By how many ranks of the catalogue its answers lie
+    above the films it was told of.
+    """
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         return [
-            Completion(self.answer(prompt.messages[-1].content, prompt.seed)) for prompt in prompts
+            Completion(self.answer(prompt.messages[-1].content, prompt.seed))
+            for prompt in prompts
         ]
 
     @cached_property
@@ -42,10 +48,13 @@ class Reader:
         middle = sum(places) / len(places) + self.shift(text, len(self.ranked))
         unseen = [place for place in range(len(self.ranked)) if place not in places]
         near = sorted(unseen, key=lambda place: abs(place - middle))[:12]
-        spare = int.from_bytes(hashlib.sha256(f"{seed}".encode()).digest()[:4], "big") % 11
+        spare = (
+            int.from_bytes(hashlib.sha256(f"{seed}".encode()).digest()[:4], "big") % 11
+        )
         chosen = near[:spare] + near[spare + 2 :]
         return "\n".join(
-            self.line(number, self.ranked[place]) for number, place in enumerate(chosen[:10], 1)
+            self.line(number, self.ranked[place])
+            for number, place in enumerate(chosen[:10], 1)
         )
 
     def shift(self, text: str, films: int) -> float:
@@ -97,7 +106,11 @@ class Invents(Reader):
     fingerprint = "invents"
 
     def line(self, number: int, title: str) -> str:
-        return f"{number}. The Unfilmed {number} of {title}" if number % 2 else f"{number}. {title}"
+        return (
+            f"{number}. The Unfilmed {number} of {title}"
+            if number % 2
+            else f"{number}. {title}"
+        )
 
 
 class Arbitrary(Reader):
@@ -108,9 +121,15 @@ class Arbitrary(Reader):
     def answer(self, text: str, seed: int) -> str:
         def place(title: str) -> int:
             drawn = [
-                hashlib.sha256(f"{told}|{title}".encode()).digest()[0] for told in (text, seed)
+                hashlib.sha256(f"{told}|{title}".encode()).digest()[0]
+                for told in (text, seed)
             ]
             return 4 * drawn[0] + drawn[1]
 
-        unseen = sorted((title for title in self.ranked if title not in text), key=place)
-        return "\n".join(self.line(number, title) for number, title in enumerate(unseen[:20], 1))
+        unseen = sorted(
+            (title for title in self.ranked if title not in text),
+            key=place,
+        )
+        return "\n".join(
+            self.line(number, title) for number, title in enumerate(unseen[:20], 1)
+        )

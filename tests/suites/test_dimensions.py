@@ -22,11 +22,19 @@ LOSS = Verdict("holds", "not_worse:ndcg@5", estimate=-0.1, interval=(-0.3, 0.05)
         (VALUE, "high", (0.6, 0.5, 0.7)),
         (RATE, "low", (0.98, 0.95, 1.0)),
         (LOSS, "low", (0.9, 0.7, 1.0)),
-        (Verdict("violated", "x", estimate=1.4, interval=(1.2, 1.6)), "low", (0.0, 0.0, 0.0)),
+        (
+            Verdict("violated", "x", estimate=1.4, interval=(1.2, 1.6)),
+            "low",
+            (0.0, 0.0, 0.0),
+        ),
         (Verdict("holds", "x", value=0.5), "high", (0.5, None, None)),
     ],
 )
-def test_the_best_is_one(verdict: Verdict, best: str, figures: tuple[float | None, ...]) -> None:
+def test_the_best_is_one(
+    verdict: Verdict,
+    best: str,
+    figures: tuple[float | None, ...],
+) -> None:
     found = dimension(verdict, "some", best=best).details["dimension"]  # type: ignore[arg-type]
     assert found["name"] == "some"
     assert (found["value"], found["low"], found["high"]) == pytest.approx(figures)
@@ -55,7 +63,7 @@ def test_the_record_gathers_dimensions_by_recommender() -> None:
     found = dimensions(rows)
     assert found.keys() == {"one", "two"}
     assert found["one"] == {
-        "utility": {"value": 0.6, "low": 0.5, "high": 0.7, "nodeid": "test[one]"}
+        "utility": {"value": 0.6, "low": 0.5, "high": 0.7, "nodeid": "test[one]"},
     }
     assert found["two"]["truth"]["value"] == pytest.approx(0.98)
 
@@ -79,7 +87,9 @@ TESTS = """
 """
 
 
-def test_an_annotated_verdict_is_one_row_and_as_binding(pytester: pytest.Pytester) -> None:
+def test_an_annotated_verdict_is_one_row_and_as_binding(
+    pytester: pytest.Pytester,
+) -> None:
     from tests.plugin.conftest import record_of
 
     pytester.makepyfile(TESTS)
@@ -95,7 +105,8 @@ def test_an_annotated_verdict_is_one_row_and_as_binding(pytester: pytest.Pyteste
 
 @pytest.mark.parametrize("figure", ["object()", "{1, 2}"])
 def test_a_figure_that_no_record_can_hold_fails_its_test_alone(
-    pytester: pytest.Pytester, figure: str
+    pytester: pytest.Pytester,
+    figure: str,
 ) -> None:
     pytester.makepyfile(
         f"""
@@ -107,10 +118,13 @@ def test_a_figure_that_no_record_can_hold_fails_its_test_alone(
 
         def test_other(recsys):
             assert no_repeats(recsys.run())
-        """
+        """,
     )
     done = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-model=mostpop", "--recsys-json=record.json"
+        "-p",
+        "no:cacheprovider",
+        "--recsys-model=mostpop",
+        "--recsys-json=record.json",
     )
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*ValueError: annotate: thing must be plain JSON data*"])
@@ -141,7 +155,7 @@ def test_a_number_that_is_not_finite_costs_itself_alone_and_is_named(
 
         def test_other(recsys):
             assert no_repeats(recsys.run())
-        """
+        """,
     )
     done = pytester.runpytest_inprocess(
         "-p",
@@ -155,7 +169,7 @@ def test_a_number_that_is_not_finite_costs_itself_alone_and_is_named(
         [
             "*noted: not a finite number, so left out: details.ratio, details.deep.a?1?*",
             "gate: passed*",
-        ]
+        ],
     )
     rows = record_of(pytester.path / "record.json")["results"]
     noted, lost, other = (
@@ -188,6 +202,11 @@ def test_a_row_is_json_whatever_its_details_are() -> None:
     )
     read = json.loads(json.dumps(row, allow_nan=False))["details"]
     assert read["numbers"] == [1.0, None]
-    assert (read["one"], read["count"], read["sure"], read["them"]) == (2, 3, True, ["x"])
+    assert (read["one"], read["count"], read["sure"], read["them"]) == (
+        2,
+        3,
+        True,
+        ["x"],
+    )
     assert read["text"] == "red"
     assert read["not_finite"] == ["details.numbers[1]"]

@@ -34,7 +34,15 @@ from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
 from pytest_recsys_mt.suites.lrworld.worlds import questions_for, rare
 from pytest_recsys_mt.verdict.answers import Context
 from tests.extras import need
-from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
+from tests.lrworld.made_up import (
+    COLOURS,
+    ITEMS,
+    ROOTS,
+    WORLDS,
+    amazon,
+    facts,
+    interactions,
+)
 from tests.plugin.conftest import record_of
 
 need("torch")
@@ -42,7 +50,9 @@ need("torch")
 COUNT = 40
 CONTEXT = Context()
 ALL = pytest.mark.parametrize(
-    "measure", [*MEASURES, *LASTFM], ids=lambda m: f"{m.dataset}-{m.name}"
+    "measure",
+    [*MEASURES, *LASTFM],
+    ids=lambda m: f"{m.dataset}-{m.name}",
 )
 
 
@@ -57,7 +67,8 @@ class Scripted:
 
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
         return [
-            Completion(self._answer(each.messages[0].content, each.choices)) for each in prompts
+            Completion(self._answer(each.messages[0].content, each.choices))
+            for each in prompts
         ]
 
 
@@ -74,8 +85,15 @@ def knowing(questions: Sequence[Question]) -> Scripted:
 
 def alphabetical(text: str, choices: Sequence[str]) -> str:
     """The first option of the alphabet, wherever it stands and whatever else is shown."""
-    listed = text.rpartition("Exactly one of these is right.\n")[2].split("\n\n")[0].splitlines()
-    mark, _ = min((line.split(") ", 1) for line in listed), key=lambda option: option[1])
+    listed = (
+        text.rpartition("Exactly one of these is right.\n")[2]
+        .split("\n\n")[0]
+        .splitlines()
+    )
+    mark, _ = min(
+        (line.split(") ", 1) for line in listed),
+        key=lambda option: option[1],
+    )
     return f"Let me see.\nAnswer: {mark}"
 
 
@@ -92,7 +110,8 @@ def asked(world: Any, dataset: str, name: str) -> tuple[Dataset, tuple[Question,
 
 @ALL
 def test_who_knows_scores_one_and_who_is_constant_exactly_the_share(
-    world: Any, measure: Measure
+    world: Any,
+    measure: Measure,
 ) -> None:
     questions = questions_for(measure, world(measure.dataset), 24, 0)
     assert len(questions) >= 20
@@ -121,13 +140,17 @@ def test_who_knows_scores_one_and_who_is_constant_exactly_the_share(
     ],
 )
 def test_what_ignores_history_and_order_passes_the_ablations(
-    world: Any, dataset: str, name: str
+    world: Any,
+    dataset: str,
+    name: str,
 ) -> None:
     _, questions = asked(world, dataset, name)
     model = Scripted(alphabetical)
     source = ask(model, questions)
     strange = noisy(questions, 0)
-    assert all(one.shown != other.shown for one, other in zip(questions, strange, strict=True))
+    assert all(
+        one.shown != other.shown for one, other in zip(questions, strange, strict=True)
+    )
     assert [each.options for each in strange] == [each.options for each in questions]
     changes: list[Replies] = [
         ask(model, strange, label="noisy_profile"),
@@ -146,7 +169,9 @@ def orders(model: Scripted, questions: Sequence[Question], source: Replies) -> V
     return same_choices(source.choices, others, CONTEXT, 0.5)
 
 
-def test_an_order_keeps_the_right_option_and_decides_for_a_constant_model(world: Any) -> None:
+def test_an_order_keeps_the_right_option_and_decides_for_a_constant_model(
+    world: Any,
+) -> None:
     _, questions = asked(world, "netflix", "cast")
     for number in range(5):
         other = shuffled(questions, 0, number)
@@ -157,7 +182,9 @@ def test_an_order_keeps_the_right_option_and_decides_for_a_constant_model(world:
     verdict = orders(first, questions, ask(first, questions))
     assert verdict.status == "violated"
     assert verdict.details["figures"]["variance_percent"] > 0
-    assert verdict.details["figures"]["questions_changed"] == round((verdict.value or 0) * COUNT)
+    assert verdict.details["figures"]["questions_changed"] == round(
+        (verdict.value or 0) * COUNT,
+    )
     assert verdict.examples, "who changed"
 
 
@@ -174,7 +201,11 @@ def test_a_model_that_needs_the_history_loses_by_noise(world: Any) -> None:
     assert verdict.details["unreadable"]["of"] == len(questions)
     changed = noisy(questions, 0)
     wrong = {prompt(q).messages[0].content: labels(q)[q.answer - 1] for q in changed}
-    followup = ask(Scripted(lambda text, choices: wrong[text]), changed, label="noisy_profile")
+    followup = ask(
+        Scripted(lambda text, choices: wrong[text]),
+        changed,
+        label="noisy_profile",
+    )
     verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
     assert verdict.status == "violated"
     assert verdict.details["figures"]["relative_change"] == -1.0
@@ -186,7 +217,9 @@ def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
     assert 0 < len(names) < len(questions)
     marks = {prompt(q).messages[0].content: labels(q)[q.answer] for q in questions}
     wrong = {
-        prompt(q).messages[0].content: labels(q)[q.answer - 1] for q in questions if q.id in names
+        prompt(q).messages[0].content: labels(q)[q.answer - 1]
+        for q in questions
+        if q.id in names
     }
     for said, limit, status in (
         (wrong, 0.1, "violated"),
@@ -194,7 +227,10 @@ def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
     ):
         model = Scripted(lambda text, choices, said=said: {**marks, **said}[text])
         verdict = accuracy_gap(
-            ask(model, questions).choices, names, Context(missed_limit=limit), 0.3
+            ask(model, questions).choices,
+            names,
+            Context(missed_limit=limit),
+            0.3,
         )
         assert (verdict.status, verdict.estimate) == (status, 1.0)
     assert verdict.details["figures"]["rare_share_of_wrong"] == 1.0
@@ -205,7 +241,9 @@ def test_the_latest_image_is_shown_beside_its_description(world: Any) -> None:
     assert all(question.images for question in questions)
     shown = [prompt(question, image=True).messages[0] for question in questions]
     assert all(len(message.images) == 1 for message in shown)
-    assert all(message.images[0].startswith("data:image/png;base64,") for message in shown)
+    assert all(
+        message.images[0].startswith("data:image/png;base64,") for message in shown
+    )
     assert "A square of the shade" in shown[0].content
 
 
@@ -231,28 +269,52 @@ def test_a_multimodal_model_describes_the_images(world: Any, tmp_path: Path) -> 
 def test_the_set_of_2014_serves_the_same_measures(tmp_path: Path) -> None:
     data = load(amazon(tmp_path / "older", year=2014))
     for measure in MEASURES:
-        if measure.dataset == "amazon" and measure.name in ("brand", "colour", "leaf", "root"):
+        if measure.dataset == "amazon" and measure.name in (
+            "brand",
+            "colour",
+            "leaf",
+            "root",
+        ):
             questions = questions_for(measure, data, COUNT, 0)
             assert ask(knowing(questions), questions).choices.accuracy == 1.0
 
 
-def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(tmp_path: Path) -> None:
+def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(
+    tmp_path: Path,
+) -> None:
     def write(name: str, rows: list[list[Any]]) -> None:
         with (tmp_path / name).open("w", newline="") as stream:
             csv.writer(stream).writerows(rows)
 
     write("shop.csv", [["user", "item", "rating", "time"], *map(list, interactions())])
-    header = ["id", "title", "Color", "brand", "category", "Genre", "director", "cast", "logline"]
+    header = [
+        "id",
+        "title",
+        "Color",
+        "brand",
+        "category",
+        "Genre",
+        "director",
+        "cast",
+        "logline",
+    ]
     catalogue: list[list[Any]] = [[*header, "image", "image_description"]]
     for item in range(1, ITEMS + 1):
         about = facts(item)
         catalogue.append(
             [
                 *(item, about["title"], COLOURS[item % 6], f"Brand {item % 7}"),
-                *(f"{ROOTS[item % 5]}|Middle {item % 7}|Leaf {item % 11}", about["genre"]),
-                *(about["director"], about["cast"].replace(", ", "|"), about["logline"]),
+                *(
+                    f"{ROOTS[item % 5]}|Middle {item % 7}|Leaf {item % 11}",
+                    about["genre"],
+                ),
+                *(
+                    about["director"],
+                    about["cast"].replace(", ", "|"),
+                    about["logline"],
+                ),
                 *("1.png", f"Shade {item}."),
-            ]
+            ],
         )
     write("shop.items.csv", catalogue)
     data = load(tmp_path / "shop.csv")
@@ -264,7 +326,9 @@ def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(tmp_path: P
 
 @pytest.mark.parametrize("model", ["Knowing", "Polyglot"])
 def test_a_run_on_the_embedded_set(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, model: str
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_DATA", "mini")
@@ -303,12 +367,19 @@ def test_a_run_on_the_embedded_set(
     assert {row["status"] for row in ahead} == {"holds"}
     assert len(ahead) == 9
     assert all(row["details"]["figures"]["accuracy"] == 1.0 for row in ahead)
-    table = filled(next(each for each in tables_of("lrworld") if each.name == "table-3"), rows)
+    table = filled(
+        next(each for each in tables_of("lrworld") if each.name == "table-3"),
+        rows,
+    )
     assert table is not None
-    assert table.lines == {f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE]}  # no images
+    assert table.lines == {
+        f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE],
+    }  # no images
     assert table.table.printed["GPT-4o-mini"][:2] == ["0.5975", "0.2614"]
     declared = {each.name: each for each in tables_of("lrworld")}["table-12-13-14"]
-    places = [cells[5] for cells in filled(declared, rows).lines.values()]  # of cast: four options
+    places = [
+        cells[5] for cells in filled(declared, rows).lines.values()
+    ]  # of cast: four options
     assert sum(map(float, places)) == pytest.approx(100, abs=0.02)
     assert places[4:] == ["0.00"] * 6
     assert "0.00" not in places[:4]
@@ -317,12 +388,19 @@ def test_a_run_on_the_embedded_set(
         (row["details"].get("figures") or {})["right_answers_by_place"] = "0 0 0 0"
     assert not filled(declared, rows).values  # nobody answered: no shares
     assert "no item has the attribute 'image" in reasons
-    assert "needs data in the format of netflix, and mini is in that of movielens" in reasons
+    assert (
+        "needs data in the format of netflix, and mini is in that of movielens"
+        in reasons
+    )
 
 
-def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytester) -> None:
+def test_a_recommender_that_reads_no_text_skips_them_all(
+    pytester: pytest.Pytester,
+) -> None:
     done = pytester.runpytest_inprocess(
-        "--pyargs", "pytest_recsys_mt.suites.lrworld", "--recsys-json=record.json"
+        "--pyargs",
+        "pytest_recsys_mt.suites.lrworld",
+        "--recsys-json=record.json",
     )
     assert set(done.parseoutcomes()) == {"skipped"}
     rows = record_of(pytester.path / "record.json")["results"]
@@ -330,9 +408,15 @@ def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytest
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [(), ("-n", "2")],
+    ids=["one process", "two workers"],
+)
 def test_a_model_is_gated_and_compared_question_by_question(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: tuple[str, ...],
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_DATA", "mini")
@@ -341,7 +425,11 @@ def test_a_model_is_gated_and_compared_question_by_question(
     def run(model: str, name: str, *options: str) -> dict[str, Any]:
         pytester.runpytest_subprocess(
             *("--pyargs", "pytest_recsys_mt.suites.lrworld"),
-            *("-k", "better_than and movielens and (cast or director)", f"--recsys-users={COUNT}"),
+            *(
+                "-k",
+                "better_than and movielens and (cast or director)",
+                f"--recsys-users={COUNT}",
+            ),
             f"--recsys-model=tests.lrworld.scripted:{model}",
             f"--recsys-json={name}.json",
             *options,
@@ -358,13 +446,19 @@ def test_a_model_is_gated_and_compared_question_by_question(
     assert worse["gate"]["status"] == "failed"
     assert worse["gate"]["comparisons"][0]["counts"]["regressed"] == 2
     told = pytester.run(
-        Path(sys.executable).with_name("recsys-mt"), "answers", "before.json", "worse.json"
+        Path(sys.executable).with_name("recsys-mt"),
+        "answers",
+        "before.json",
+        "worse.json",
     )
     assert told.ret == 0
     told.stdout.fnmatch_lines(["cast  * 40 * 1.000 *", "director  * 40 * 1.000 *"])
     board = pytester.run(
-        Path(sys.executable).with_name("recsys-mt"), "leaderboard", "before.json", "worse.json"
+        Path(sys.executable).with_name("recsys-mt"),
+        "leaderboard",
+        "before.json",
+        "worse.json",
     )
     board.stdout.fnmatch_lines(
-        ["| tests.lrworld.scripted:Knowing (a) | [*][*]1.000[*][*]<sup>b</sup> *"]
+        ["| tests.lrworld.scripted:Knowing (a) | [*][*]1.000[*][*]<sup>b</sup> *"],
     )

@@ -19,13 +19,21 @@ LONG = "users=30, candidates=150, k=50"
 
 BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.Sound: set(),
-    faults.ReadsRawRatings: {"scale_ratings(2)", "scale_ratings(0.5)", "shift_ratings(1)"},
+    faults.ReadsRawRatings: {
+        "scale_ratings(2)",
+        "scale_ratings(0.5)",
+        "shift_ratings(1)",
+    },
     faults.ReadsTheLatestOnly: {"reorder_history", "truncate_history(5)", *OLD_ITEMS},
     faults.CutsRatings: {"scale_ratings(0.5)"},
     faults.LosesTitles: {"k=20", "offer_extremes"},
     faults.LosesTheBest: {"k=20", "offer_extremes"},
     faults.FallsBack: {"truncate_history(3), swap_history"},
-    faults.ServesHalf: {"swap_history", "truncate_history(5)", "truncate_history(3), swap_history"},
+    faults.ServesHalf: {
+        "swap_history",
+        "truncate_history(5)",
+        "truncate_history(3), swap_history",
+    },
     faults.CountsRepeats: {"duplicate_history"},
     faults.AnswersByName: {"rename_user"},
     faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},
@@ -49,7 +57,8 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
         LONG,
     },
     faults.NamesOthers: {"only_candidates", "extend_list(5)", "ask_k(1)", "ask_k(50)"},
-    # What it leaves empty at the end of a list it names where the list is longer, or has less in it.
+    # What it leaves empty at the end of a list it names where the list is longer, or
+    # has less in it.
     faults.StopsEarly: {
         "complete_list",
         "k=20",
@@ -60,16 +69,22 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
         "ask_k(50)",
         LONG,
     },
-    faults.StopsOnRawRatings: {"scale_ratings(2)", "scale_ratings(0.5)", "shift_ratings(1)"},
+    faults.StopsOnRawRatings: {
+        "scale_ratings(2)",
+        "scale_ratings(0.5)",
+        "shift_ratings(1)",
+    },
     faults.InventsInCompany: {"add_irrelevant_candidates(5)"},
-    # Who gets the worst for a long history has what is like it last; a shorter one raises that.
+    # Who gets the worst for a long history has what is like it last; a shorter one
+    # raises that.
     faults.GetsWorseWithHistory: {"truncate_history(5)", "forget_item", STEP},
     faults.CannotKeepStill: {"same_seed_same_answer"},
     # One finding; everything else is judged by its noise.
     faults.SaysItIsSteady: {"same_seed_same_answer"},
 }
 
-# Run each time; the others with --slow. The promises alone are shown to find a fault each in tests/calibration.
+# Run each time; the others with --slow. The promises alone are shown to find a fault
+# each in tests/calibration.
 ALWAYS = {
     faults.Sound,
     faults.IgnoresTheUser,
@@ -78,11 +93,12 @@ ALWAYS = {
     faults.ReadsTitles,
 }
 
-# Another process costs more than all else, and only those that nothing is unclear of and those below meet
-# it. A fault is clear from few users.
+# Another process costs more than all else, and only those that nothing is unclear of
+# and those below meet it. A fault is clear from few users.
 CHEAPLY = ("-k", "not ask_elsewhere", "--recsys-users=100")
 
-# What shows in how or at what length a question is asked: the files that ask so say it, and no other.
+# What shows in how or at what length a question is asked: the files that ask so say it,
+# and no other.
 HIDDEN: dict[type[faults.Sound], set[str]] = {
     faults.OffersFirstInLongLists: {"shuffle_candidates, k=20"},
     faults.HurriesInBatches: {"ask_alone"},
@@ -97,14 +113,20 @@ def each_of(faulty: dict[type[faults.Sound], set[str]]) -> list[Any]:
     """The parameters of a test, of which some are of the slow set."""
     return [
         pytest.param(
-            fault, found, id=fault.__name__, marks=() if fault in ALWAYS else pytest.mark.slow
+            fault,
+            found,
+            id=fault.__name__,
+            marks=() if fault in ALWAYS else pytest.mark.slow,
         )
         for fault, found in faulty.items()
     ]
 
 
 def rows_of(
-    pytester: pytest.Pytester, fault: type[faults.Sound], *files: str, options: tuple[str, ...] = ()
+    pytester: pytest.Pytester,
+    fault: type[faults.Sound],
+    *files: str,
+    options: tuple[str, ...] = (),
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -119,11 +141,15 @@ def rows_of(
 
 @pytest.mark.parametrize(("fault", "promises"), each_of(BROKEN))
 def test_the_suite_finds_the_fault(
-    pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
+    pytester: pytest.Pytester,
+    fault: type[faults.Sound],
+    promises: set[str],
 ) -> None:
     all_clear = fault in (faults.Sound, faults.SaysItIsSteady)
     rows = rows_of(pytester, fault, options=() if all_clear else CHEAPLY)
-    found = {row["relation"] or row["oracle"] for row in rows if row["status"] == "violated"}
+    found = {
+        row["relation"] or row["oracle"] for row in rows if row["status"] == "violated"
+    }
     assert found == promises
     if all_clear:
         assert not [row for row in rows if row["status"] == "inconclusive"]
@@ -131,23 +157,31 @@ def test_the_suite_finds_the_fault(
 
 @pytest.mark.parametrize(("fault", "promises"), each_of(HIDDEN))
 def test_it_finds_what_shows_only_when_asked_otherwise(
-    pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
+    pytester: pytest.Pytester,
+    fault: type[faults.Sound],
+    promises: set[str],
 ) -> None:
     options = () if "ask_elsewhere" in promises else CHEAPLY
     files = ("test_answers.py", "test_asking.py", "test_candidates.py")
     rows = rows_of(pytester, fault, *files, options=options)
     assert promises == {
-        ", ".join(filter(None, (row["relation"], row.get("against", "").partition("ask")[0])))
+        ", ".join(
+            filter(None, (row["relation"], row.get("against", "").partition("ask")[0])),
+        )
         for row in rows
         if row["status"] == "violated"
     }
 
 
-def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pytester) -> None:
+def test_noise_that_hides_all_at_another_size_is_no_finding(
+    pytester: pytest.Pytester,
+) -> None:
     rows = rows_of(pytester, faults.Varies, "test_sizes.py")
     assert {row["status"] for row in rows} == {"holds", "not-applicable"}
     hidden = {
-        row["relation"] or row["nodeid"] for row in rows if "differ too much" in row["reason"]
+        row["relation"] or row["nodeid"]
+        for row in rows
+        if "differ too much" in row["reason"]
     }
     assert len(hidden) == 3  # of 1,000 candidates there are too few
 
@@ -170,7 +204,10 @@ def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pyt
     ],
 )
 def test_it_finds_what_a_mean_at_the_usual_size_hides(
-    pytester: pytest.Pytester, fault: type[faults.Sound], file: str, promise: str
+    pytester: pytest.Pytester,
+    fault: type[faults.Sound],
+    file: str,
+    promise: str,
 ) -> None:
     rows = rows_of(pytester, fault, file)
     found = {row["relation"] for row in rows if row["status"] == "violated"}
@@ -183,10 +220,19 @@ def test_it_finds_what_a_mean_at_the_usual_size_hides(
     assert found <= {promise, *others.get(file, ()), "shuffle_candidates, k=20", ""}
 
 
-def test_who_declares_how_much_is_read_is_held_to_that(pytester: pytest.Pytester) -> None:
+def test_who_declares_how_much_is_read_is_held_to_that(
+    pytester: pytest.Pytester,
+) -> None:
     rows = rows_of(pytester, faults.SaysItReadsFiftyItems, "test_sizes.py")
-    of_length = {(row["relation"], row["status"]) for row in rows if "truncate" in row["relation"]}
-    assert of_length == {("truncate_history(20)", "holds"), ("truncate_history(50)", "holds")}
+    of_length = {
+        (row["relation"], row["status"])
+        for row in rows
+        if "truncate" in row["relation"]
+    }
+    assert of_length == {
+        ("truncate_history(20)", "holds"),
+        ("truncate_history(50)", "holds"),
+    }
     unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
     said = "it declares that it reads the latest 50 items alone"
     assert sum(said in reason for reason in unasked) == 2  # the latest 50, and 100
@@ -204,10 +250,20 @@ def test_who_declares_that_titles_are_all_is_not_asked_about_namesakes(
 def test_who_declares_that_no_history_is_read_is_not_asked_about_its_length(
     pytester: pytest.Pytester,
 ) -> None:
-    rows = rows_of(pytester, faults.SaysItReadsNoHistory, "test_sizes.py", "test_history.py")
+    rows = rows_of(
+        pytester,
+        faults.SaysItReadsNoHistory,
+        "test_sizes.py",
+        "test_history.py",
+    )
     assert not [row["relation"] for row in rows if row["status"] == "violated"]
     unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
-    assert sum("declares that it does not read the history" in reason for reason in unasked) >= 4
+    assert (
+        sum(
+            "declares that it does not read the history" in reason for reason in unasked
+        )
+        >= 4
+    )
 
 
 @pytest.mark.slow  # BreaksTiesByHash shows in another process too
@@ -228,7 +284,9 @@ def test_lists_that_are_all_but_empty_hold_nothing(pytester: pytest.Pytester) ->
     compared = [
         row
         for row in rows
-        if row["oracle"].startswith(("same_", "self_", "different_", "never_", "unmoved"))
+        if row["oracle"].startswith(
+            ("same_", "self_", "different_", "never_", "unmoved"),
+        )
         and row["relation"] != "ask_k(1)"  # a list of one is whole
     ]
     unclear = {row["relation"] for row in compared if row["status"] == "inconclusive"}

@@ -22,7 +22,10 @@ DIMENSIONS = {
 
 
 def record_for(
-    pytester: pytest.Pytester, *models: str, options: Sequence[str] = (), users: int = 100
+    pytester: pytest.Pytester,
+    *models: str,
+    options: Sequence[str] = (),
+    users: int = 100,
 ) -> dict[str, Any]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -37,7 +40,10 @@ def named(record: dict[str, Any], status: str) -> set[str]:
     return {row["oracle"] for row in record["results"] if row["status"] == status}
 
 
-@pytest.mark.parametrize("model", ["itemknn", pytest.param("bm25", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model",
+    ["itemknn", pytest.param("bm25", marks=pytest.mark.slow)],
+)
 def test_sound_recommenders_pass(pytester: pytest.Pytester, model: str) -> None:
     record = record_for(pytester, model, users=200)
     assert record["gate"]["status"] == "passed"
@@ -46,9 +52,17 @@ def test_sound_recommenders_pass(pytester: pytest.Pytester, model: str) -> None:
     assert found.keys() == DIMENSIONS
     for figures in found.values():
         assert 0 <= figures["low"] <= figures["value"] <= figures["high"] <= 1
-    curves = [row["details"]["curve"] for row in record["results"] if "curve" in row["details"]]
+    curves = [
+        row["details"]["curve"]
+        for row in record["results"]
+        if "curve" in row["details"]
+    ]
     assert [len(each["points"]) for each in curves] == [5, 6, 6]
-    assert all(low <= value <= high for each in curves for _, value, low, high in each["points"])
+    assert all(
+        low <= value <= high
+        for each in curves
+        for _, value, low, high in each["points"]
+    )
 
 
 def test_what_needs_candidates_does_not_apply_to_the_whole_catalogue(
@@ -101,20 +115,36 @@ def test_nor_have_trained_recommenders(pytester: pytest.Pytester) -> None:
 
 
 RANKING = {"at_least:hit@5", "at_least:ndcg@5", "at_least:mrr@5"}
-BLOCKBUSTERS = {"at_least:aplt@5", "at_least:item_coverage@5", "at_most:exposure_gini@5"}
-INVENTED = {"at_most:hallucination", "at_most:hallucination@full", "at_most:out_of_candidate"}
+BLOCKBUSTERS = {
+    "at_least:aplt@5",
+    "at_least:item_coverage@5",
+    "at_most:exposure_gini@5",
+}
+INVENTED = {
+    "at_most:hallucination",
+    "at_most:hallucination@full",
+    "at_most:out_of_candidate",
+}
 
 
 def some_of(planted: Iterable[str], *always: str) -> pytest.MarkDecorator:
-    """Each file of the suite with what is planted for it; those that are not always run are of the slow set."""
+    """Each file of the suite with what is planted for it; those
+    that are not always run are of the slow set.
+    """
     return pytest.mark.parametrize(
         "where",
-        [pytest.param(each, marks=() if each in always else pytest.mark.slow) for each in planted],
+        [
+            pytest.param(each, marks=() if each in always else pytest.mark.slow)
+            for each in planted
+        ],
     )
 
 
 FAULTS: dict[str, dict[type[faults.Sound], set[str]]] = {
-    "test_ranking": {rankers.WorstFirst: RANKING, rankers.FifthAtBest: {"at_least:mrr@5"}},
+    "test_ranking": {
+        rankers.WorstFirst: RANKING,
+        rankers.FifthAtBest: {"at_least:mrr@5"},
+    },
     "novelty": {
         rankers.OnlyBlockbusters: {"at_least:aplt@5", "at_most:popreo@5"},
         rankers.OneGenre: {"at_least:intra_list_diversity@5"},
@@ -136,17 +166,22 @@ FAULTS: dict[str, dict[type[faults.Sound], set[str]]] = {
 
 
 @some_of(FAULTS, "test_ranking", "compliance")
-def test_faults_are_found_and_nothing_else(pytester: pytest.Pytester, where: str) -> None:
+def test_faults_are_found_and_nothing_else(
+    pytester: pytest.Pytester,
+    where: str,
+) -> None:
     """Each fault breaks what it was planted for, and nothing else of its dimension.
 
-    Two numbers cannot be broken alone. Lists of less than one bit an item hold little but the four
-    items that half of all users have, so that the long tail, coverage and the Gini of exposure go
-    with it; of 20 candidates so few are among those that they are named unoffered. Jain's
-    index of what few users are served is at least .8 of their share (Kantorovich's inequality, of
-    nDCG@5 between .387 and 1), so below .1 the hit rate is below .125, and utility goes with it.
+    Two numbers cannot be broken alone. Lists of less than one bit an item hold little
+    but the four items that half of all users have, so that the long tail, coverage and
+    the Gini of exposure go with it; of 20 candidates so few are among those that they
+    are named unoffered. Jain's index of what few users are served is at least .8 of
+    their share (Kantorovich's inequality, of nDCG@5 between .387 and 1), so below .1
+    the hit rate is below .125, and utility goes with it.
     """
     planted = {
-        f"{fault.__module__}:{fault.__name__}": said for fault, said in FAULTS[where].items()
+        f"{fault.__module__}:{fault.__name__}": said
+        for fault, said in FAULTS[where].items()
     }
     rows = record_for(pytester, *planted, options=("-k", where), users=200)["results"]
     assert {row["model"] for row in rows} == planted.keys()
@@ -158,7 +193,9 @@ def test_faults_are_found_and_nothing_else(pytester: pytest.Pytester, where: str
 
 
 def test_what_is_popular_has_no_serendipity(pytester: pytest.Pytester) -> None:
-    """All users of the embedded data are needed: of 200 without a hit, 1.5 % may have one."""
+    """All users of the embedded data are needed: of 200
+    without a hit, 1.5 % may have one.
+    """
     record = record_for(pytester, "mostpop", options=("-k", "serendipity"), users=400)
     assert named(record, "violated") == {"at_least:serendipity@5"}
 
@@ -184,8 +221,14 @@ READERS: dict[str, dict[type[rankers.Reader], set[str]]] = {
 
 
 @some_of(READERS, "prompting", "compliance")
-def test_faults_of_language_models_are_found(pytester: pytest.Pytester, where: str) -> None:
-    planted = {f"{each.__module__}:{each.__name__}": said for each, said in READERS[where].items()}
+def test_faults_of_language_models_are_found(
+    pytester: pytest.Pytester,
+    where: str,
+) -> None:
+    planted = {
+        f"{each.__module__}:{each.__name__}": said
+        for each, said in READERS[where].items()
+    }
     rows = record_for(pytester, *planted, options=("-k", where), users=120)["results"]
     found: dict[str, set[str]] = {model: set() for model in planted}
     for row in rows:
@@ -210,7 +253,7 @@ def test_profiles_are_written_by_another_model(pytester: pytest.Pytester) -> Non
         class Mute:
             def complete(self, prompts):
                 return [Completion(None, error="the scribe sleeps") for p in prompts]
-        """
+        """,
     )
     pytester.syspathinsert()
     model = f"{rankers.__name__}:Reader"
@@ -237,7 +280,9 @@ def test_two_models_are_compared(pytester: pytest.Pytester) -> None:
     options = ("--recsys-against=itemknn", *tests)
     record = record_for(pytester, "random", options=options, users=60)
     assert named(record, "violated") == {"not_behind:ndcg@5", "ahead_when_cold:ndcg@5"}
-    (cold,) = (row for row in record["results"] if row["oracle"] == "ahead_when_cold:ndcg@5")
+    (cold,) = (
+        row for row in record["results"] if row["oracle"] == "ahead_when_cold:ndcg@5"
+    )
     assert cold["details"]["curve"]["lines"].keys() == {"ours", "other"}
     assert cold["details"]["figures"]["crossing_point"] == 1
 
@@ -258,7 +303,9 @@ def test_the_sample_is_judged_by_the_sampler(pytester: pytest.Pytester) -> None:
     ],
 )
 def test_recorded_answers_are_judged_without_a_model(
-    pytester: pytest.Pytester, variant: str, violated: set[str]
+    pytester: pytest.Pytester,
+    variant: str,
+    violated: set[str],
 ) -> None:
     path = SHARED / f"gpt-3.5-turbo-{variant}.jsonl"
     if not path.is_file():
@@ -266,7 +313,9 @@ def test_recorded_answers_are_judged_without_a_model(
     options = ("--recsys-k=20", "--recsys-mode=replay", "-k", "compliance or halves")
     record = record_for(pytester, f"recorded:{path}", options=options, users=200)
     assert named(record, "violated") == violated
-    values = {row["metric"]: row["value"] for row in record["results"] if row.get("metric")}
+    values = {
+        row["metric"]: row["value"] for row in record["results"] if row.get("metric")
+    }
     assert values["hallucination@full"] < 0.005
     # 250 of some 4,000 places of RankZero repeat the history.
     repeated = {"RankZero": 0.0625, "RankFixed": 0.0}[variant]

@@ -1,4 +1,6 @@
-"""The suite of `examples/own_suite`: a package of others, installed, with tests, a fixture, a table and a command."""
+"""The suite of `examples/own_suite`: a package of others, installed, with tests, a
+fixture, a table and a command.
+"""
 
 import json
 import os
@@ -21,13 +23,27 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             copied = source / path.relative_to(example)
             copied.parent.mkdir(parents=True, exist_ok=True)
             copied.write_bytes(path.read_bytes())
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps")
-    subprocess.run([*pip, "--no-build-isolation", "--target", target, source], check=True)
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "-q",
+        "--no-deps",
+    )
+    subprocess.run(
+        [*pip, "--no-build-isolation", "--target", target, source],
+        check=True,
+    )
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(target), str(ROOT)))}
 
 
 def run(
-    installed: dict[str, str], folder: Path, *words: str, fails: bool = False
+    installed: dict[str, str],
+    folder: Path,
+    *words: str,
+    fails: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, *words],
@@ -41,7 +57,8 @@ RECSYS_MT = ("-c", "from pytest_recsys_mt.cli import main; raise SystemExit(main
 
 
 def test_it_runs_fills_its_table_and_has_its_command(
-    installed: dict[str, str], tmp_path: Path
+    installed: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     said = run(
         installed, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40",
@@ -50,7 +67,14 @@ def test_it_runs_fills_its_table_and_has_its_command(
     assert "decades, itemknn  2 hold" in said
     assert "gate: passed; 4 held" in said
 
-    table = run(installed, tmp_path, *RECSYS_MT, "paper", "decades", "record.json").stdout
+    table = run(
+        installed,
+        tmp_path,
+        *RECSYS_MT,
+        "paper",
+        "decades",
+        "record.json",
+    ).stdout
     cells = [line.split("|")[1:3] for line in table.splitlines() if "knn" in line]
     assert [name.strip() for name, _ in cells] == ["itemknn", "userknn"]
     assert all(0.1 <= float(share) <= 0.7 for _, share in cells)
@@ -60,20 +84,33 @@ def test_it_runs_fills_its_table_and_has_its_command(
 
 
 def test_its_option_is_in_the_record_the_gate_and_the_printed_command(
-    installed: dict[str, str], tmp_path: Path
+    installed: dict[str, str],
+    tmp_path: Path,
 ) -> None:
-    words = ("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40")
+    words = (
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--pyargs",
+        "decades",
+        "--recsys-users=40",
+    )
     run(installed, tmp_path, *words, "--recsys-json=ten.json")
     record = json.loads((tmp_path / "ten.json").read_text())
     assert record["settings"]["period"] == 10
 
     century = run(
-        installed, tmp_path, *words, "--recsys-period=100", "--recsys-baseline=ten.json", fails=True
+        installed, tmp_path, *words, "--recsys-period=100", "--recsys-baseline=ten.json", fails=True,
     ).stdout  # fmt: skip
-    commands = [line for line in century.splitlines() if line.startswith("python -m pytest")]
+    commands = [
+        line for line in century.splitlines() if line.startswith("python -m pytest")
+    ]
     assert commands
     assert all("--recsys-period=100" in line for line in commands)
-    assert "refused: other --recsys-period: 10 in the baseline, 100 in this run" in century
+    assert (
+        "refused: other --recsys-period: 10 in the baseline, 100 in this run" in century
+    )
 
     wrong = run(installed, tmp_path, *words, "--recsys-period=ten", fails=True).stderr
     assert "--recsys-period='ten': a whole number of years is needed" in wrong
@@ -82,17 +119,20 @@ def test_its_option_is_in_the_record_the_gate_and_the_printed_command(
 
 
 def test_options_that_cannot_be_given_are_named_and_the_others_work(
-    installed: dict[str, str], tmp_path: Path
+    installed: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "taken.py").write_text(
         "from pytest_recsys_mt.extensions import SuiteOption\n"
-        "OPTIONS = (SuiteOption('seed', 'mine'), SuiteOption('fold', 'mine'), 'no option')\n"
+        "OPTIONS = (SuiteOption('seed', 'mine'), SuiteOption('fold', 'mine'), 'no option')\n",
     )
     info = tmp_path / "broken_suite-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n",
+    )
     (info / "entry_points.txt").write_text(
-        "[pytest_recsys_mt.options]\ngone = nowhere:OPTIONS\ntaken = taken:OPTIONS\n"
+        "[pytest_recsys_mt.options]\ngone = nowhere:OPTIONS\ntaken = taken:OPTIONS\n",
     )
     path = os.pathsep.join((str(tmp_path), installed["PYTHONPATH"]))
     told = run(
@@ -115,24 +155,36 @@ def test_values_that_no_record_can_have_and_two_wrappings_are_refused_at_the_sta
     (tmp_path / "odd.py").write_text(
         "from pytest_recsys_mt.extensions import SuiteOption\n"
         "OPTIONS = (SuiteOption('odd', 'mine', make=lambda text: text and {text}),\n"
-        "    SuiteOption('lid', 'mine', wraps=True), SuiteOption('on', 'mine', flag=True))\n"
+        "    SuiteOption('lid', 'mine', wraps=True), SuiteOption('on', 'mine', flag=True))\n",
     )
     (tmp_path / "test_on.py").write_text(
-        "def test_on(recsys): assert recsys.option('on') is False\n"
+        "def test_on(recsys): assert recsys.option('on') is False\n",
     )
     info = tmp_path / "odd_suite-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-suite\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[pytest_recsys_mt.options]\nodd = odd:OPTIONS\ngone = nowhere:OPTIONS\n"
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: odd-suite\nVersion: 1.0\n",
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    (info / "entry_points.txt").write_text(
+        "[pytest_recsys_mt.options]\nodd = odd:OPTIONS\ngone = nowhere:OPTIONS\n",
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT))),
+    }
     words = ("-m", "pytest", "-p", "no:cacheprovider", "test_on.py")
 
     odd = run(environment, tmp_path, *words, "--recsys-odd=x", fails=True).stderr
     assert "--recsys-odd: {'x'} cannot stand in a record" in odd
     fault = ("-o", "recsys_fault=repeats")
-    both = run(environment, tmp_path, *words, "--recsys-lid=x", *fault, fails=True).stderr
+    both = run(
+        environment,
+        tmp_path,
+        *words,
+        "--recsys-lid=x",
+        *fault,
+        fails=True,
+    ).stderr
     assert "each wraps the recommender under test; leave one of them out" in both
     gone = run(environment, tmp_path, *words, "--recsys-far=1", fails=True).stderr
     assert "the options of the suite 'gone' of odd-suite cannot be given" in gone
@@ -140,40 +192,64 @@ def test_values_that_no_record_can_have_and_two_wrappings_are_refused_at_the_sta
 
 
 def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work(
-    installed: dict[str, str], tmp_path: Path
+    installed: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     info = tmp_path / "broken" / "broken_suite-1.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n",
+    )
     (info / "entry_points.txt").write_text(
         "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\nends = sys:exit\nsilent = silent:add\n"
-        "[pytest_recsys_mt.tables]\ngone = nowhere.suite\ndecades = decades\n"
+        "[pytest_recsys_mt.tables]\ngone = nowhere.suite\ndecades = decades\n",
     )
-    (info.parent / "silent.py").write_text("def add(groups):\n    groups.add_parser('silent')\n")
+    (info.parent / "silent.py").write_text(
+        "def add(groups):\n    groups.add_parser('silent')\n",
+    )
     path = os.pathsep.join((str(info.parent), installed["PYTHONPATH"]))
-    done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "silent", fails=True)
+    done = run(
+        {**installed, "PYTHONPATH": path},
+        tmp_path,
+        *RECSYS_MT,
+        "silent",
+        fails=True,
+    )
     assert "its package should call parser.set_defaults(command=...)" in done.stderr
-    done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "decades", "mini")
+    done = run(
+        {**installed, "PYTHONPATH": path},
+        tmp_path,
+        *RECSYS_MT,
+        "decades",
+        "mini",
+    )
     assert "1990s 79" in done.stdout
-    assert "the command 'gone' of broken-suite cannot be loaded: ModuleNotFoundError" in done.stderr
-    assert "the command 'ends' of broken-suite cannot be loaded: SystemExit" in done.stderr
+    assert (
+        "the command 'gone' of broken-suite cannot be loaded: ModuleNotFoundError"
+        in done.stderr
+    )
+    assert (
+        "the command 'ends' of broken-suite cannot be loaded: SystemExit" in done.stderr
+    )
 
     run(
         installed, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40",
         "--recsys-model=mostpop", "--recsys-json=record.json",
     )  # fmt: skip
     done = run(
-        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "gone", "record.json", fails=True
+        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "gone", "record.json", fails=True,
     )  # fmt: skip
     assert "the suite 'gone' of broken-suite has no folder 'tables'" in done.stderr
     assert "Traceback" not in done.stderr
     done = run(
-        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "decades", "record.json", fails=True
+        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "decades", "record.json", fails=True,
     )  # fmt: skip
     assert "several packages, broken-suite and recsys-decades; uninstall" in done.stderr
 
 
-def test_a_test_of_other_recommenders_alone_is_planned(pytester: pytest.Pytester) -> None:
+def test_a_test_of_other_recommenders_alone_is_planned(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(
         """
         from pytest_recsys_mt.oracles import at_least
@@ -181,10 +257,13 @@ def test_a_test_of_other_recommenders_alone_is_planned(pytester: pytest.Pytester
         def test_all(recsys_recommenders):
             for each in recsys_recommenders.compared(["openai:one", "openai:two"]).values():
                 assert at_least(each.run(), "hit@10", 0.1)
-        """
+        """,
     )
     result = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-plan", "--recsys-users=10"
+        "-p",
+        "no:cacheprovider",
+        "--recsys-plan",
+        "--recsys-users=10",
     )
     result.stdout.fnmatch_lines(["*at most 40 calls*"])
 
@@ -211,7 +290,7 @@ def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> 
             with pytest.raises(RecommenderError, match="a spec is needed"):
                 recsys_recommenders(recsys_session.option("against"))
             assert list(recsys_recommenders.compared(["itemknn", "mostpop"])) == ["itemknn", "mostpop"]
-        """
+        """,
     )
     result = pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "--recsys-model=mostpop", "--recsys-model=itemknn", "--recsys-seed=3",
@@ -220,12 +299,14 @@ def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> 
     result.assert_outcomes(passed=1)
 
 
-def test_a_test_of_several_uses_no_recsys_beside_them(pytester: pytest.Pytester) -> None:
+def test_a_test_of_several_uses_no_recsys_beside_them(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(
         """
         def test_it(recsys, recsys_recommenders):
             recsys_recommenders.compared(["mostpop", "userknn"])
-        """
+        """,
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.stdout.fnmatch_lines(["*and the test uses recsys too*"])

@@ -1,4 +1,6 @@
-"""The pages of `docs/papers` are what their commands print, and their formulas those of the papers."""
+"""The pages of `docs/papers` are what their commands print,
+and their formulas those of the papers.
+"""
 
 import subprocess
 import sys
@@ -18,10 +20,22 @@ def test_a_page_is_what_its_commands_print(name: str) -> None:
 @pytest.mark.slow  # the protocols of four papers, with five recommenders: a minute
 def test_the_formulas_are_those_of_the_papers() -> None:
     command = [sys.executable, "-m", "benchmarks.formulas"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
     assert {line[0] for line in lines} == {"| 001", "| 002", "| 004", "| LRWorld"}
     told = {line[1].strip("`") for line in lines if float(line[3]) < float(line[4])}
     assert min(int(line[2]) for line in lines if "rank_corr" not in line[1]) >= 3
-    assert {"hallucination@5", "cand_dif:hit@5", "rbo", "unknown_title", "missed_rate"} <= told
+    assert {
+        "hallucination@5",
+        "cand_dif:hit@5",
+        "rbo",
+        "unknown_title",
+        "missed_rate",
+    } <= told

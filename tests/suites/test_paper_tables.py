@@ -15,12 +15,19 @@ SUITES = Path(__file__).resolve().parents[2] / "suites"
 
 @pytest.mark.parametrize(
     ("suite", "undefined"),
-    [("metamorphic", set()), ("popularity", {"rank correlation"}), ("multidimensional", set())],
+    [
+        ("metamorphic", set()),
+        ("popularity", {"rank correlation"}),
+        ("multidimensional", set()),
+    ],
     ids=["metamorphic", "popularity", "multidimensional"],
 )
 @pytest.mark.slow
 def test_a_text_model_fills_all_cells(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, suite: str, undefined: set[str]
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    suite: str,
+    undefined: set[str],
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     others = [SUITES / suite / "test_generation.py"] * (suite == "multidimensional")

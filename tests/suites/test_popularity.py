@@ -1,4 +1,6 @@
-"""The popularity suite finds biased, deaf and inventive recommenders, and passes sound ones."""
+"""The popularity suite finds biased, deaf and inventive
+recommenders, and passes sound ones.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,10 @@ HITS = {"at_least:hit@5", "at_least:hit@10"}
 
 
 def rows_of(
-    pytester: pytest.Pytester, model: str, *more: str, users: int = 400
+    pytester: pytest.Pytester,
+    model: str,
+    *more: str,
+    users: int = 400,
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -41,15 +46,23 @@ def named(rows: list[dict[str, Any]], status: str) -> set[str]:
     ],
     ids=["itemknn", "userknn", "mostpop", "random"],
 )
-def test_classical_recommenders(pytester: pytest.Pytester, model: str, unclear: set[str]) -> None:
-    """Only chance is near limits: it finds one film in thirty, of a popularity 1.05 below the user's."""
+def test_classical_recommenders(
+    pytester: pytest.Pytester,
+    model: str,
+    unclear: set[str],
+) -> None:
+    """Only chance is near limits: it finds one film in thirty,
+    of a popularity 1.05 below the user's.
+    """
     rows = rows_of(pytester, model)
     assert named(rows, "violated") == set()
     assert named(rows, "inconclusive") == unclear
     assert named(rows, "holds") == {BIAS, INVALID, *HITS} - unclear
     skipped = [row for row in rows if row["status"] == "not-applicable"]
     assert len(skipped) == 4
-    assert {row["reason"] for row in skipped} == {f"needs a text model, and {model} reads no text"}
+    assert {row["reason"] for row in skipped} == {
+        f"needs a text model, and {model} reads no text",
+    }
     values = {row["metric"]: row for row in rows if row.get("metric")}
     assert set(values) == {"hit@5", "hit@10", "log_popularity_difference", "invalid"}
     for row in values.values():
@@ -89,22 +102,37 @@ def test_neighbours_find_more_and_are_less_biased_than_what_is_popular(
 )
 @pytest.mark.slow
 def test_language_models(
-    pytester: pytest.Pytester, reader: type[readers.Reader], violated: set[str]
+    pytester: pytest.Pytester,
+    reader: type[readers.Reader],
+    violated: set[str],
 ) -> None:
     rows = rows_of(pytester, f"{reader.__module__}:{reader.__name__}", users=200)
     assert named(rows, "violated") - HITS == violated
-    # Of what is most popular users have most: what is left of it is at the limit of the bias.
+    # Of what is most popular users have most: what is left of it is at the limit of the
+    # bias.
     unclear = {BIAS} if reader is readers.LovesBlockbusters else set()
-    assert {BIAS, INVALID, MINIMIZE, MITIGATE} - violated - unclear <= named(rows, "holds")
+    assert {BIAS, INVALID, MINIMIZE, MITIGATE} - violated - unclear <= named(
+        rows,
+        "holds",
+    )
     assert not unclear & named(rows, "holds")
     assert "error" not in {row["status"] for row in rows}
 
 
-def test_the_templates_are_the_relations_in_the_prompt(pytester: pytest.Pytester) -> None:
+def test_the_templates_are_the_relations_in_the_prompt(
+    pytester: pytest.Pytester,
+) -> None:
     model = f"{readers.__name__}:Reader"
     values = {}
     for prompt in ("wok", "wok-minimize", "wok-mitigate"):
-        rows = rows_of(pytester, model, f"--recsys-prompt={prompt}", "-k", "as_popular", users=60)
+        rows = rows_of(
+            pytester,
+            model,
+            f"--recsys-prompt={prompt}",
+            "-k",
+            "as_popular",
+            users=60,
+        )
         (values[prompt],) = [row["value"] for row in rows]
     assert values["wok-minimize"] < values["wok"] - 0.5
     assert values["wok-mitigate"] == pytest.approx(values["wok"], abs=0.1)

@@ -1,4 +1,6 @@
-"""The tests on preferences find what they are for, older ones do not, and sound recommenders pass."""
+"""The tests on preferences find what they are for, older
+ones do not, and sound recommenders pass.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,12 @@ class LatestFirst(faults.Sound):
         middle = len(request.history) // 2
         return request.replace(
             history=tuple(
-                replace(each, value=request.scale.high if place >= middle else request.scale.low)
+                replace(
+                    each,
+                    value=request.scale.high if place >= middle else request.scale.low,
+                )
                 for place, each in enumerate(request.history)
-            )
+            ),
         )
 
 
@@ -43,7 +48,9 @@ class Modest(faults.Sound):
     """Promises nothing of ratings, and does not read them."""
 
     def question(self, request: Request) -> Request:
-        rated = tuple(replace(each, value=request.scale.high) for each in request.history)
+        rated = tuple(
+            replace(each, value=request.scale.high) for each in request.history
+        )
         return request.replace(history=rated)
 
 
@@ -73,7 +80,9 @@ class Misspelling(Modest):
 
 
 class Reader:
-    """A text model that lists candidates as they come, without a genre that it is asked to leave out."""
+    """A text model that lists candidates as they come, without
+    a genre that it is asked to leave out.
+    """
 
     deterministic = True
 
@@ -84,12 +93,18 @@ class Reader:
         text = "\n".join(message.content for message in prompt.messages)
         banned = text.rpartition('of the genre "')[2].partition('"')[0]
         offered = [film for label, film in FILMS.items() if f". {label}" in text]
-        kept = [film.label for film in offered if banned not in film.attributes["genres"]]
-        return "\n".join(f"{place}. {label}" for place, label in enumerate(kept[: prompt.k], 1))
+        kept = [
+            film.label for film in offered if banned not in film.attributes["genres"]
+        ]
+        return "\n".join(
+            f"{place}. {label}" for place, label in enumerate(kept[: prompt.k], 1)
+        )
 
 
 def rows_of(
-    pytester: pytest.Pytester, *options: str, files: Sequence[str] = ("test_preferences.py",)
+    pytester: pytest.Pytester,
+    *options: str,
+    files: Sequence[str] = ("test_preferences.py",),
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -141,13 +156,19 @@ FOUND = {
         # What the others find is found in these two.
         pytest.param(
             *each,
-            marks=() if each[0] in ("reads_upside_down", "never_forgets") else pytest.mark.slow,
+            marks=()
+            if each[0] in ("reads_upside_down", "never_forgets")
+            else pytest.mark.slow,
         )
         for each in FOUND.items()
     ],
     ids=[*FOUND],
 )
-def test_they_find_the_fault(pytester: pytest.Pytester, fault: str, found: set[str]) -> None:
+def test_they_find_the_fault(
+    pytester: pytest.Pytester,
+    fault: str,
+    found: set[str],
+) -> None:
     rows = rows_of(pytester, f"-orecsys_fault={fault}")
     assert {row["relation"] for row in rows if row["status"] == "violated"} == found
 
@@ -169,7 +190,9 @@ def test_older_relations_miss_the_fault(pytester: pytest.Pytester, fault: str) -
     assert {row["status"] for row in rows} == {"holds", "not-applicable"}
 
 
-def test_who_ignores_ratings_and_promises_nothing_keeps_them(pytester: pytest.Pytester) -> None:
+def test_who_ignores_ratings_and_promises_nothing_keeps_them(
+    pytester: pytest.Pytester,
+) -> None:
     found = status_of(rows_of(pytester, model(Modest)))
     assert found["dislike_item neighbours_not_raised"] == "holds"
     assert found["raise_rating neighbours_not_lowered"] == "holds"
@@ -177,9 +200,14 @@ def test_who_ignores_ratings_and_promises_nothing_keeps_them(pytester: pytest.Py
     assert "dislike_item neighbours_lowered" not in found
 
 
-@pytest.mark.parametrize(("fault", "status"), [("", "holds"), ("ignores_the_order", "violated")])
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [("", "holds"), ("ignores_the_order", "violated")],
+)
 def test_recency_is_judged_where_it_is_promised(
-    pytester: pytest.Pytester, fault: str, status: str
+    pytester: pytest.Pytester,
+    fault: str,
+    status: str,
 ) -> None:
     planted = [f"-orecsys_fault={fault}"] if fault else []
     rows = rows_of(pytester, model(LatestFirst), *planted, "-k", "choose_again")
@@ -197,22 +225,35 @@ def test_who_promises_the_order_may_mind_it(pytester: pytest.Pytester) -> None:
     found = {row["relation"]: (row["status"], row["reason"]) for row in result}
     assert found["reverse_history"][0] == "holds"
     assert found["reorder_history"][0] == "not-applicable"
-    assert found["reorder_history"][1].endswith("claims to use order, so its answer may change")
+    assert found["reorder_history"][1].endswith(
+        "claims to use order, so its answer may change",
+    )
 
 
 def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> None:
-    """Both cannot be kept: an item counts the more, the later it is, and the order has no effect."""
+    """Both cannot be kept: an item counts the more, the
+    later it is, and the order has no effect.
+    """
     result = rows_of(
-        pytester, model(LatestFirst), "-k", "reorder_history", files=["test_history.py"]
+        pytester,
+        model(LatestFirst),
+        "-k",
+        "reorder_history",
+        files=["test_history.py"],
     )
     (row,) = (row for row in result if row["relation"] == "reorder_history")
     assert row["status"] == "not-applicable"
     assert row["reason"].endswith("claims to use recency, so its answer may change")
 
 
-@pytest.mark.parametrize(("fault", "status"), [("", "holds"), ("ignores_exclusions", "violated")])
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [("", "holds"), ("ignores_exclusions", "violated")],
+)
 def test_a_text_model_keeps_an_exclusion_or_not(
-    pytester: pytest.Pytester, fault: str, status: str
+    pytester: pytest.Pytester,
+    fault: str,
+    status: str,
 ) -> None:
     planted = [f"-orecsys_fault={fault}"] if fault else []
     rows = rows_of(pytester, model(Reader), *planted, "-k", "exclusion")
@@ -221,9 +262,15 @@ def test_a_text_model_keeps_an_exclusion_or_not(
 
 def test_a_promise_that_there_is_not_is_named(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(
-        SUITE / "test_preferences.py", model(Boaster), "-p", "no:cacheprovider", "-q"
+        SUITE / "test_preferences.py",
+        model(Boaster),
+        "-p",
+        "no:cacheprovider",
+        "-q",
     )
-    (said,) = [line for line in result.outlines + result.errlines if "Boaster.promises" in line]
+    (said,) = [
+        line for line in result.outlines + result.errlines if "Boaster.promises" in line
+    ]
     assert "holds 'novelty'" in said
     assert "'ratings', 'recency'" in said
     assert result.ret == pytest.ExitCode.USAGE_ERROR, "before a test runs"
@@ -234,10 +281,16 @@ def test_a_promise_that_there_is_not_is_named(pytester: pytest.Pytester) -> None
     [(Misdeclared, "reads_latest is '50'"), (Contradicting, "does not read 'ratings'")],
 )
 def test_a_wrong_declaration_is_named_before_a_test_runs(
-    pytester: pytest.Pytester, wrong: type[object], named: str
+    pytester: pytest.Pytester,
+    wrong: type[object],
+    named: str,
 ) -> None:
     result = pytester.runpytest_inprocess(
-        SUITE / "test_preferences.py", model(wrong), "-p", "no:cacheprovider", "-q"
+        SUITE / "test_preferences.py",
+        model(wrong),
+        "-p",
+        "no:cacheprovider",
+        "-q",
     )
     said = [line for line in result.outlines + result.errlines if named in line]
     assert len(said) == 1
@@ -256,6 +309,6 @@ def test_a_failure_names_the_declaration_that_it_lacks_and_the_summary_a_misspel
             'If it is meant to answer so, it declares: ignores = ("ratings",)',
             "note: Misspelling has an attribute 'ignore', which nothing reads; did you mean",
             "    'ignores'?",
-        ]
+        ],
     )
     result.assert_outcomes(failed=1)

@@ -33,7 +33,10 @@ BROKEN: dict[type[learners.Sound], tuple[str, ...]] = {
     learners.NamesByPlace: ("test_little_more.py", "add_unconnected_item(5)"),
     learners.SpoiltBySums: ("test_little_more.py", *BAD),
     learners.FollowsTheNewest: ("test_one_item.py", "shilling('m241', 5)"),
-    learners.HidesBestSellers: ("test_one_item.py", "chosen_together('m297', 'm275', 40)"),
+    learners.HidesBestSellers: (
+        "test_one_item.py",
+        "chosen_together('m297', 'm275', 40)",
+    ),
     learners.BeginsAnewAtStrangers: ("test_unseen.py", "unseen_in_history"),
 }
 ALWAYS = (learners.LearnsByItemNumber,)
@@ -41,14 +44,21 @@ ALWAYS = (learners.LearnsByItemNumber,)
 EVERY = pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(fault, id=fault.__name__, marks=() if fault in ALWAYS else pytest.mark.slow)
+        pytest.param(
+            fault,
+            id=fault.__name__,
+            marks=() if fault in ALWAYS else pytest.mark.slow,
+        )
         for fault in BROKEN
     ],
 )
 
 
 def rows_of(
-    pytester: pytest.Pytester, suite: str, fault: type[learners.Sound], *options: str
+    pytester: pytest.Pytester,
+    suite: str,
+    fault: type[learners.Sound],
+    *options: str,
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -77,7 +87,9 @@ class Vandal:
 """
 
 
-def test_what_a_fit_does_to_its_data_is_its_own_affair(pytester: pytest.Pytester) -> None:
+def test_what_a_fit_does_to_its_data_is_its_own_affair(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(vandal=VANDAL)
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
@@ -92,17 +104,24 @@ def test_what_a_fit_does_to_its_data_is_its_own_affair(pytester: pytest.Pytester
 
 
 @EVERY
-def test_the_suite_finds_the_fault(pytester: pytest.Pytester, fault: type[learners.Sound]) -> None:
+def test_the_suite_finds_the_fault(
+    pytester: pytest.Pytester,
+    fault: type[learners.Sound],
+) -> None:
     file, *promises = BROKEN[fault]
     found = rows_of(pytester, f"training/{file}", fault, "--recsys-users=100")
     assert not [row for row in found if row["status"] == "error"]
-    assert {row["relation"] for row in found if row["status"] == "violated"} == set(promises)
+    assert {row["relation"] for row in found if row["status"] == "violated"} == set(
+        promises,
+    )
 
 
 @pytest.mark.slow  # a run of the default suites has most of it
 def test_a_sound_recommender_keeps_every_promise(pytester: pytest.Pytester) -> None:
     rows = rows_of(pytester, "training", learners.Sound, "--recsys-effort=thorough")
-    others = {row["relation"]: row["status"] for row in rows if row["status"] != "holds"}
+    others = {
+        row["relation"]: row["status"] for row in rows if row["status"] != "holds"
+    }
     refused = ("invalid_ratings('nan')", "invalid_ratings('infinite')")
     assert others == dict.fromkeys(refused, "not-applicable")
 
@@ -110,13 +129,15 @@ def test_a_sound_recommender_keeps_every_promise(pytester: pytest.Pytester) -> N
 @pytest.mark.slow
 @EVERY
 def test_no_relation_on_requests_finds_it(
-    pytester: pytest.Pytester, fault: type[learners.Sound]
+    pytester: pytest.Pytester,
+    fault: type[learners.Sound],
 ) -> None:
     rows = rows_of(pytester, "metamorphic", fault)
     assert rows
     found = {row["relation"] for row in rows if row["status"] in ("violated", "error")}
-    # A new process fits it once more, so a draw without a seed shows there, too, if a spec makes it. What is learnt of few
-    # items leaves short histories without an answer of their own.
+    # A new process fits it once more, so a draw without a seed shows there, too, if a
+    # spec makes it. What is learnt of few items leaves short histories without an
+    # answer of their own.
     others = {
         learners.DrawsWithoutSeed: {"ask_elsewhere"},
         learners.LearnsByItemNumber: {"truncate_history(3), swap_history"},

@@ -5,8 +5,16 @@ from collections import Counter
 
 def add(groups):
     """Add the parser of the command to those of recsys-mt; see `argparse`."""
-    command = groups.add_parser("decades", help="count the items of some data by decade")
-    command.add_argument("data", nargs="?", default="mini", help="as --recsys-data (default: mini)")
+    command = groups.add_parser(
+        "decades",
+        help="count the items of some data by decade",
+    )
+    command.add_argument(
+        "data",
+        nargs="?",
+        default="mini",
+        help="as --recsys-data (default: mini)",
+    )
     command.set_defaults(command=run)
 
 

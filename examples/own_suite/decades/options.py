@@ -1,4 +1,6 @@
-"""The options of the suite: they are in records, in the gate and in printed commands, as those of the core."""
+"""The options of the suite: they are in records, in the gate
+and in printed commands, as those of the core.
+"""
 
 from pytest_recsys_mt.extensions import SuiteOption
 

@@ -13,7 +13,9 @@ def one_decade(period):
 
     def largest_share(answer, asked, context):
         """The share, and how many titles have no year."""
-        years = [context.items[item].year for item in answer.items if item in context.items]
+        years = [
+            context.items[item].year for item in answer.items if item in context.items
+        ]
         periods = Counter(year // period for year in years if year)
         known = periods.total()
         share = max(periods.values()) / known if known else None

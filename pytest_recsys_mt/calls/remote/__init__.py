@@ -1,4 +1,6 @@
-"""Calls on a Ray cluster: recommenders in actors; plan, cache and verdicts stay on the driver."""
+"""Calls on a Ray cluster: recommenders in actors; plan,
+cache and verdicts stay on the driver.
+"""
 
 from pytest_recsys_mt.calls.remote.cluster import Needs, require_ray
 from pytest_recsys_mt.calls.remote.ray_calls import RayCalls

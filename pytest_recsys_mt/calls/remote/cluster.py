@@ -15,7 +15,9 @@ from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 _REACH = 5.0
-"""Seconds to wait for the head node. Ray itself waits two minutes and then ends the process."""
+"""Seconds to wait for the head node. Ray itself waits
+two minutes and then ends the process.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ class Needs:
 def require_ray() -> None:
     """Check that Ray is installed."""
     if importlib.util.find_spec("ray") is None:
-        raise MissingExtraError("Ray is not installed; run: pip install 'pytest-recsys-mt[ray]'")
+        raise MissingExtraError(
+            "Ray is not installed; run: pip install 'pytest-recsys-mt[ray]'",
+        )
 
 
 def connect() -> bool:
@@ -46,21 +50,31 @@ def connect() -> bool:
         try:
             _check(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, OSError, ValueError, RuntimeError, SystemExit) as error:
+        except (
+            ConnectionError,
+            OSError,
+            ValueError,
+            RuntimeError,
+            SystemExit,
+        ) as error:
             named = "here" if address == "auto" else f"at RAY_ADDRESS={address!r}"
             raise RecommenderError(
                 f"there is no Ray cluster to reach {named}: {one_line(str(error))[:200]}; start one "
                 f"with 'ray start --head' on one machine and 'ray start --address=HOST:6379' on the "
-                f"others, and run the tests on one of them, with RAY_ADDRESS=HOST:6379 or without"
+                f"others, and run the tests on one of them, with RAY_ADDRESS=HOST:6379 or without",
             ) from None
     return True
 
 
 def room(needs: Needs) -> int:
-    """How many actors the nodes of the cluster hold at once, if nothing else runs there."""
+    """How many actors the nodes of the cluster hold at
+    once, if nothing else runs there.
+    """
     wanted = {"CPU": needs.cpus, "GPU": needs.gpus}
     return sum(
-        math.floor(min(has.get(kind, 0.0) / each for kind, each in wanted.items() if each))
+        math.floor(
+            min(has.get(kind, 0.0) / each for kind, each in wanted.items() if each),
+        )
         for has in _living()
     )
 
@@ -68,7 +82,9 @@ def room(needs: Needs) -> int:
 def offered() -> str:
     """The resources of each living node, for messages."""
     found = _living()
-    return "; ".join(f"cpus={has.get('CPU', 0):g}, gpus={has.get('GPU', 0):g}" for has in found)
+    return "; ".join(
+        f"cpus={has.get('CPU', 0):g}, gpus={has.get('GPU', 0):g}" for has in found
+    )
 
 
 def _living() -> list[dict[str, float]]:
@@ -89,7 +105,7 @@ def _check(address: str) -> None:
     if address.startswith("ray://"):
         raise ValueError(
             "ray:// is the address of a Ray Client, which streams no results; name the cluster's "
-            "own address"
+            "own address",
         )
     named = re.fullmatch(r"\[?([^\]]+)\]?:(\d+)", address)
     if named:

@@ -1,4 +1,6 @@
-"""How an `Executor` sends calls to a Ray cluster: the actors of a recommender, and their calls."""
+"""How an `Executor` sends calls to a Ray cluster: the
+actors of a recommender, and their calls.
+"""
 
 import logging
 import math
@@ -35,13 +37,17 @@ CHUNK = 256
 """Most calls that an actor receives at a time."""
 
 ROUNDS = 4
-"""Chunks per actor, if there are enough calls, so that a slow actor causes little delay."""
+"""Chunks per actor, if there are enough calls, so that
+a slow actor causes little delay.
+"""
 
 ASKS = 2
 """Most times that a call is sent: again if the first actor died with it."""
 
 STARTS = 3
-"""How many actors may die before they are ready until the recommender counts as the cause."""
+"""How many actors may die before they are ready until
+the recommender counts as the cause.
+"""
 
 _PATIENCE = 10.0  # seconds without news until the cluster is checked again
 
@@ -69,7 +75,8 @@ class _Batch:
     """Calls in chunks, of which each actor gets one at a time.
 
     Attributes:
-        sample: The first call, packed, by which an actor checks that its recommender is that of the driver.
+        sample: The first call, packed, by which an actor checks that its recommender is
+            that of the driver.
         chunks: The positions of the calls that no actor has now.
         times_sent: How often each call was sent, by its position.
     """
@@ -131,7 +138,8 @@ class Pool:
                     else:
                         self._finish_start(actor, batch.sample)
         finally:
-            # Some are busy here only if the caller stopped reading, or an error was raised.
+            # Some are busy here only if the caller stopped reading, or an error was
+            # raised.
             busy = [actor for actor in self._actors if actor.unanswered]
             for actor in busy:
                 self._drop(actor)
@@ -154,12 +162,18 @@ class Pool:
                 scheduling_strategy="SPREAD",
             ).remote()
             ready = handle.prepare.remote(
-                self._recipe, self._training, sample, os.getcwd(), list(sys.path)
+                self._recipe,
+                self._training,
+                sample,
+                os.getcwd(),
+                list(sys.path),
             )
         self._actors.append(_Actor(handle, ready))
 
     def _finish_start(self, actor: _Actor, sample: bytes) -> None:
-        """Note that an actor is ready, or why it cannot answer; one that died is replaced a few times."""
+        """Note that an actor is ready, or why it cannot answer;
+        one that died is replaced a few times.
+        """
         import ray
         from ray.exceptions import RayError
 
@@ -179,9 +193,13 @@ class Pool:
         if not self._actors:
             reasons = "; ".join(self._start_failures)
             raise RecommenderError(
-                f"no Ray actor could make the recommender {self.name}: {reasons}"
+                f"no Ray actor could make the recommender {self.name}: {reasons}",
             )
-        _log.warning("a Ray actor could not make the recommender %s: %s", self.name, reason)
+        _log.warning(
+            "a Ray actor could not make the recommender %s: %s",
+            self.name,
+            reason,
+        )
 
     def _send_chunks(self, batch: _Batch) -> None:
         for actor in self._actors:
@@ -191,7 +209,8 @@ class Pool:
     def _wait(self) -> list[_Actor]:
         """Wait for news; returns the actors that have some.
 
-        While no actor is ready, checks from time to time that the cluster has room for one.
+        While no actor is ready, checks from time to time that the cluster has room for
+        one.
         """
         import ray
 
@@ -210,10 +229,19 @@ class Pool:
                 raise self._no_room()
             if not was_logged:
                 was_logged = True
-                _log.warning("waiting for the Ray cluster: an actor needs %s", self._needs)
+                _log.warning(
+                    "waiting for the Ray cluster: an actor needs %s",
+                    self._needs,
+                )
 
-    def _receive(self, actor: _Actor, batch: _Batch) -> Iterator[list[tuple[int, Answer]]]:
-        """The next answers of an actor, or the failure of the calls that it leaves without one."""
+    def _receive(
+        self,
+        actor: _Actor,
+        batch: _Batch,
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """The next answers of an actor, or the failure of the
+        calls that it leaves without one.
+        """
         import ray
         from ray.exceptions import RayError, RayTaskError
 
@@ -222,7 +250,10 @@ class Pool:
         except StopIteration:
             failed = self._fail_unanswered(actor, "the recommender gave no answer")
         except RayTaskError as error:
-            failed = self._fail_unanswered(actor, describe_failure(error.cause or error))
+            failed = self._fail_unanswered(
+                actor,
+                describe_failure(error.cause or error),
+            )
         except RayError as error:
             yield from self._replace(actor, batch, error)
             return
@@ -237,7 +268,9 @@ class Pool:
             yield failed
 
     def _fail_unanswered(self, actor: _Actor, reason: str) -> list[tuple[int, Answer]]:
-        """The failure of the calls that an actor has not answered; it is idle from now on."""
+        """The failure of the calls that an actor has not
+        answered; it is idle from now on.
+        """
         failed: list[tuple[int, Answer]] = [
             (position, {"error": reason}) for position in sorted(actor.unanswered)
         ]
@@ -246,18 +279,27 @@ class Pool:
         return failed
 
     def _replace(
-        self, actor: _Actor, batch: _Batch, error: Exception
+        self,
+        actor: _Actor,
+        batch: _Batch,
+        error: Exception,
     ) -> Iterator[list[tuple[int, Answer]]]:
-        """Start another actor for one that died; yields the failure of calls that were sent too often."""
+        """Start another actor for one that died; yields the
+        failure of calls that were sent too often.
+        """
         unanswered = sorted(actor.unanswered)
         self._drop(actor)
         # Resend one by one: if one call causes the death, the other calls survive.
         batch.chunks.extendleft(
             [position] for position in unanswered if batch.times_sent[position] < ASKS
         )
-        lost = [position for position in unanswered if batch.times_sent[position] >= ASKS]
+        lost = [
+            position for position in unanswered if batch.times_sent[position] >= ASKS
+        ]
         if lost:
-            reason = f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
+            reason = (
+                f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
+            )
             yield [(position, {"error": reason[:300]}) for position in lost]
         self._start(batch.sample)
 
@@ -271,7 +313,7 @@ class Pool:
     def _no_room(self) -> RecommenderError:
         return RecommenderError(
             f"no node of the Ray cluster has room for {self.name}, which needs {self._needs}; its "
-            f"nodes have: {offered() or 'nothing'}; change cpus= and gpus= in the spec, or add a node"
+            f"nodes have: {offered() or 'nothing'}; change cpus= and gpus= in the spec, or add a node",
         )
 
 
@@ -286,12 +328,18 @@ class Asker:
         self._subject: Subject | None = None
 
     def prepare(
-        self, recipe: bytes, training: Dataset, call: bytes, folder: str, path: Sequence[str]
+        self,
+        recipe: bytes,
+        training: Dataset,
+        call: bytes,
+        folder: str,
+        path: Sequence[str],
     ) -> str:
-        """Make the recommender and fit it; returns why this actor cannot answer, empty if it can.
+        """Make the recommender and fit it; returns why this actor cannot answer, empty
+        if it can.
 
-        File names are relative to `folder`, in which the run started. The `call` shows whether the
-        recommender here is the one of the driver.
+        File names are relative to `folder`, in which the run started. The `call` shows
+        whether the recommender here is the one of the driver.
         """
         try:
             _enter(folder, path)
@@ -299,7 +347,8 @@ class Asker:
             made = _made(unpacked)
             made.fit(training, unpacked.seed)
             (wanted,) = recipes.unpack(call)
-            # Answers are stored under the driver's keys, so the model must be the driver's.
+            # Answers are stored under the driver's keys, so the model must be the
+            # driver's.
             here = recipes.same_call(made, wanted)
             if here.key != wanted.key:
                 return f"it is another recommender there: {recipes.difference(wanted, here)}"
@@ -316,20 +365,31 @@ class Asker:
 
 
 def _made(recipe: Recipe) -> Subject:
-    return subject(recipe.make(), recipe.name, recipe.prompt, recipe.fixture, recipe.timeout)
+    return subject(
+        recipe.make(),
+        recipe.name,
+        recipe.prompt,
+        recipe.fixture,
+        recipe.timeout,
+    )
 
 
 def _enter(folder: str, path: Sequence[str]) -> None:
-    """Let this process find the files and the modules that the driver finds, where this machine has them."""
+    """Let this process find the files and the modules that the
+    driver finds, where this machine has them.
+    """
     if Path(folder).is_dir():
         os.chdir(folder)
-    sys.path += [place for place in path if place not in sys.path and Path(place).exists()]
+    sys.path += [
+        place for place in path if place not in sys.path and Path(place).exists()
+    ]
 
 
 class RayCalls:
     """Sends calls to an existing Ray cluster; the first call connects to it.
 
-    Only one recommender has actors at a time: a second one would wait for its cores forever.
+    Only one recommender has actors at a time: a second one would wait for its cores
+    forever.
 
     Args:
         training: Returns the data that recommenders are fitted to, which are sent once.
@@ -339,16 +399,24 @@ class RayCalls:
         require_ray()
         self._training = training
         self._sent_training: Any = None  # Ray's reference to the data
-        # By the id of the subject: how to make its recommender, or why it cannot be sent.
+        # By the id of the subject: how to make its recommender, or why it cannot be
+        # sent.
         self._recipes: dict[int, tuple[bytes | RecommenderError, Needs]] = {}
         self._pool: Pool | None = None
         self._pool_subject: Subject | None = None
         self._connected = False
 
-    def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
+    def know(
+        self,
+        subject: Subject,
+        recipe: Recipe,
+        recommender: object,
+        needs: Needs,
+    ) -> None:
         """Store how to make the recommender of a subject, before it is fitted here.
 
-        A recommender that cannot be sent raises only when it is asked: its answers may all be cached.
+        A recommender that cannot be sent raises only when it is asked: its answers may
+        all be cached.
         """
         try:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
@@ -356,7 +424,11 @@ class RayCalls:
             packed = error
         self._recipes[id(subject)] = (packed, needs)
 
-    def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+    def ask(
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+    ) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls; yields as `Subject.ask` does."""
         subject = getattr(subject, "origin", subject)
         recipe, needs = self._recipes[id(subject)]

@@ -54,7 +54,7 @@ def pack_recipe(recipe: Recipe, recommender: object) -> bytes:
             f"{recipe.name} cannot be sent to Ray's actors: pickling the recommender raised "
             f"{type(error).__name__}: {one_line(str(error))[:200]}; name it by a spec, as in "
             f"--recsys-model=package.module:factory, so that each actor makes its own, or open "
-            f"connections and locks only when they are first used"
+            f"connections and locks only when they are first used",
         ) from error
 
 
@@ -67,12 +67,14 @@ def pack_calls(calls: Sequence[Call]) -> bytes:
     except Exception as error:
         raise RecommenderError(
             f"a request cannot be sent to Ray's actors: {type(error).__name__}: "
-            f"{one_line(str(error))[:200]}; its attributes and edits must be plain data"
+            f"{one_line(str(error))[:200]}; its attributes and edits must be plain data",
         ) from error
 
 
 def unpack(packed: bytes) -> Any:
-    """Unpack bytes; only the run's own actors call this, on bytes that only its driver wrote."""
+    """Unpack bytes; only the run's own actors call this,
+    on bytes that only its driver wrote.
+    """
     from ray import cloudpickle
 
     return cloudpickle.loads(packed)
@@ -96,12 +98,16 @@ def difference(here: Call, there: Call) -> str:
         value_here = model_here.get(name)
         value_there = model_there.get(name)
         if value_here != value_there:
-            differences.append(f"{name} is {value_there!r} there and {value_here!r} here")
+            differences.append(
+                f"{name} is {value_there!r} there and {value_here!r} here",
+            )
     return one_line("; ".join(differences))[:400] or "the question differs"
 
 
 def _pack(value: object, carrying: Sequence[object]) -> bytes:
-    """Pickle; classes of modules that are not installed (test files, conftest) go by value."""
+    """Pickle; classes of modules that are not installed
+    (test files, conftest) go by value.
+    """
     from ray import cloudpickle
 
     module_names = {type(carried).__module__ for carried in carrying}
@@ -117,7 +123,9 @@ def _pack(value: object, carrying: Sequence[object]) -> bytes:
 
 
 def _is_loose(name: str) -> bool:
-    """Whether a module is a file of the user's that is not installed, so that an actor may not find it."""
+    """Whether a module is a file of the user's that is not
+    installed, so that an actor may not find it.
+    """
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name.partition(".")[0] == OURS:
         return False

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
 
-from pytest_recsys_mt.cli.starter.configuration import Configuration, existing, ini_lines
+from pytest_recsys_mt.cli.starter.configuration import (
+    Configuration,
+    existing,
+    ini_lines,
+)
 from pytest_recsys_mt.datasets import NAMES, unknown
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
@@ -44,12 +48,16 @@ OWN = {
     "gitlab": "    # - pip install -r requirements.txt  # what your recommender needs\n",
     "jenkins": "        // sh '.venv/bin/pip install -r requirements.txt'  // what your recommender needs\n",
 }
-"""The line of each system for what a recommender needs, where the project does not say so yet."""
+"""The line of each system for what a recommender needs,
+where the project does not say so yet.
+"""
 
 
 def template(name: str) -> str:
     """The text of a file, with braces around what `str.format` fills in."""
-    return (Path(__file__).parent / "templates" / f"{name}.txt").read_text(encoding="utf-8")
+    return (Path(__file__).parent / "templates" / f"{name}.txt").read_text(
+        encoding="utf-8",
+    )
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,8 @@ class Start:
 def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     """Write the first files of a project; all of them, or none.
 
-    A file of the recommender or the data is looked for in `folder`, as a run that is started there does, and then in
-    the current folder.
+    A file of the recommender or the data is looked for in `folder`, as a run that is
+    started there does, and then in the current folder.
     """
     from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 
@@ -90,14 +98,21 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         settings |= {"recsys_data": data} if data != "mini" else {}
         settings |= PAID if reads_text else {}
         needed = configuration.lacks(settings) if configuration else {}
-        given = (f"--{name.replace('_', '-')}={value}" for name, value in needed.items())
+        given = (
+            f"--{name.replace('_', '-')}={value}" for name, value in needed.items()
+        )
         command = shlex.join(["pytest", *given])
-        files = {"recsys.toml": template("policy"), "test_recsys.py": _first_test(spec, reads_text)}
+        files = {
+            "recsys.toml": template("policy"),
+            "test_recsys.py": _first_test(spec, reads_text),
+        }
         # It only shows how to make a recommender by a fixture.
         if not (folder / "conftest.py").exists():
             files["conftest.py"] = template("conftest")
         if not configuration:
-            files["pytest.ini"] = template("ini").format(lines="\n".join(ini_lines(settings)))
+            files["pytest.ini"] = template("ini").format(
+                lines="\n".join(ini_lines(settings)),
+            )
         if ci != "none":
             run = _as_step(ci, f"{command} {OUTPUTS}", folded=configuration is not None)
             files[CI[ci]] = template(ci).format(
@@ -117,19 +132,23 @@ def _refuse_unsafe(spec: str, data: str, folder: Path) -> None:
     if carries_key(spec):
         raise RecommenderError(
             f"{shown(spec)!r}: an address carries no user name and no key; where the server wants one, it "
-            f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+            f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)",
         )
     for text in (spec, data, str(folder)):
         if not text.isprintable():
-            raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
+            raise DataError(
+                f"{text!r} holds characters that cannot be typed; write it in one line",
+            )
         if "${{" in text:
             raise DataError(
-                f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
+                f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it",
             )
 
 
 def _as_step(ci: str, command: str, *, folded: bool) -> str:
-    """The command as a CI system's file writes it; in YAML on a line of its own if `folded`."""
+    """The command as a CI system's file writes it; in YAML
+    on a line of its own if `folded`.
+    """
     if ci == "jenkins":
         return command.replace("\\", "\\\\").replace("'", "\\'")
     return ">-\n" + " " * 10 + command if folded else command
@@ -152,7 +171,7 @@ def _model_seen_from(folder: Path, spec: str) -> str:
     raise RecommenderError(
         f"{spec!r}: the module {where!r} lies in the current folder, and a run that is started in {str(folder)!r} does "
         f"not find it there; install it, or name its file: recsys-mt init "
-        f"{shlex.quote(f'{file}:{name}{mark}{parameters}')} {shlex.quote(str(folder))}"
+        f"{shlex.quote(f'{file}:{name}{mark}{parameters}')} {shlex.quote(str(folder))}",
     )
 
 
@@ -160,13 +179,17 @@ def _seen_from(folder: Path, name: str) -> str:
     path = expanded(name)
     if path.is_absolute() or (folder / path).exists() or not path.exists():
         return name
-    return Path(os.path.relpath(path.parent.resolve() / path.name, folder.resolve())).as_posix()
+    return Path(
+        os.path.relpath(path.parent.resolve() / path.name, folder.resolve()),
+    ).as_posix()
 
 
 def _own_requirements() -> list[str]:
     own = ["-r requirements.txt"] if Path("requirements.txt").is_file() else []
     with contextlib.suppress(OSError, ValueError):
-        if {"project", "build-system"} & toml_of(content_of(Path("pyproject.toml"))).keys():
+        if {"project", "build-system"} & toml_of(
+            content_of(Path("pyproject.toml")),
+        ).keys():
             own.append(".")
     return own
 
@@ -190,9 +213,13 @@ def _first_test(spec: str, reads_text: bool) -> str:
 
 
 def repository() -> str:
-    """The address that the package is installed from until there is a release, as `pyproject.toml` has it."""
+    """The address that the package is installed from until there is a release, as
+    `pyproject.toml` has it.
+    """
     urls = metadata("pytest-recsys-mt").get_all("Project-URL") or []
-    return next(str(url).partition(", ")[2] for url in urls if url.startswith("Repository, "))
+    return next(
+        str(url).partition(", ")[2] for url in urls if url.startswith("Repository, ")
+    )
 
 
 def _package(spec: str) -> str:
@@ -221,14 +248,17 @@ def _remove(folder: Path) -> None:
 
 
 def _write(
-    folder: Path, files: Mapping[str, str], undo: contextlib.ExitStack, configuration: str
+    folder: Path,
+    files: Mapping[str, str],
+    undo: contextlib.ExitStack,
+    configuration: str,
 ) -> None:
     there = [name for name in files if os.path.lexists(folder / name)]
     if there:
         there += [configuration] if configuration else []
         raise DataError(
             f"{', '.join(there)} {'exists' if len(there) == 1 else 'exist'} in {str(folder)!r} already, and nothing is "
-            f"overwritten; move {'it' if len(there) == 1 else 'them'} away, or name another folder: recsys-mt init MODEL FOLDER"
+            f"overwritten; move {'it' if len(there) == 1 else 'them'} away, or name another folder: recsys-mt init MODEL FOLDER",
         )
     links = {
         str(inner)
@@ -239,7 +269,7 @@ def _write(
     if links:
         raise DataError(
             f"{', '.join(sorted(links))} in {str(folder)!r} is a link, and what is written there would go elsewhere; "
-            f"name the folder where it leads, or write no CI file: --ci none"
+            f"name the folder where it leads, or write no CI file: --ci none",
         )
     path = folder
     try:

@@ -1,4 +1,6 @@
-"""What a project's own configuration of pytest says, and lines for it in its own format."""
+"""What a project's own configuration of pytest says,
+and lines for it in its own format.
+"""
 
 import configparser
 import contextlib
@@ -16,7 +18,9 @@ __all__ = ["Configuration", "existing", "ini_lines"]
 FILES = (
     "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg",
 )  # fmt: skip
-"""Files that pytest reads, in its order: the first one that configures pytest hides the others."""
+"""Files that pytest reads, in its order: the first one
+that configures pytest hides the others.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,9 @@ class Configuration:
 
     @property
     def models(self) -> list[str]:
-        """The recommenders that it names; a text is split as a shell does it, as pytest does."""
+        """The recommenders that it names; a text is split as
+        a shell does it, as pytest does.
+        """
         named = self.says.get("recsys_model")
         if isinstance(named, list):
             return list(map(str, named))
@@ -40,20 +46,25 @@ class Configuration:
             return [text]
 
     def lacks(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The settings that it does not have; the recommender and the data also if it has others."""
+        """The settings that it does not have; the recommender
+        and the data also if it has others.
+        """
         same = {
             "recsys_model": self.models == [settings["recsys_model"]],
             "recsys_data": self.says.get("recsys_data") == settings.get("recsys_data"),
         }
         return {
-            name: value for name, value in settings.items() if not same.get(name, name in self.says)
+            name: value
+            for name, value in settings.items()
+            if not same.get(name, name in self.says)
         }
 
     def lines(self, settings: Mapping[str, str]) -> list[str]:
         """The settings as lines of this file, below the head of their table."""
         if not self.file.endswith(".toml"):
             return [f"[{self.table}]", *ini_lines(settings)]
-        # JSON's texts are TOML's. pytest takes a list of recommenders in each of its TOML tables.
+        # JSON's texts are TOML's. pytest takes a list of recommenders in each of its
+        # TOML tables.
         told = (
             f"{name} = {json.dumps([value] if name == 'recsys_model' else value, ensure_ascii=False)}"
             for name, value in settings.items()
@@ -62,7 +73,9 @@ class Configuration:
 
 
 def ini_lines(settings: Mapping[str, str]) -> list[str]:
-    """The settings as lines of an ini file, where pytest splits recommenders as a shell does."""
+    """The settings as lines of an ini file, where pytest
+    splits recommenders as a shell does.
+    """
     return [
         f"{name} = {shlex.quote(value) if name == 'recsys_model' else value}"
         for name, value in settings.items()
@@ -70,7 +83,9 @@ def ini_lines(settings: Mapping[str, str]) -> list[str]:
 
 
 def existing() -> Configuration | None:
-    """The file that configures pytest in the current folder, and which another file would hide."""
+    """The file that configures pytest in the current
+    folder, and which another file would hide.
+    """
     return next(filter(None, map(_read, FILES)), None)
 
 

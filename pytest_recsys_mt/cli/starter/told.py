@@ -1,4 +1,6 @@
-"""What ``recsys-mt init`` says: what was written, what is tested, and the next commands."""
+"""What ``recsys-mt init`` says: what was written, what
+is tested, and the next commands.
+"""
 
 import os
 import shlex
@@ -12,7 +14,9 @@ __all__ = ["lines"]
 
 
 def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
-    """The lines to print; `named` is the recommender as the user named it, None where the user named none."""
+    """The lines to print; `named` is the recommender as the user
+    named it, None where the user named none.
+    """
     yield from (f"wrote {folder / name}" for name in start.files)
     yield ""
     yield from _wrapped(_tested(start, folder, named))
@@ -31,7 +35,9 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
         yield from (f"    {line}" for line in configuration.lines(start.needed))
     before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
     if start.variable:
-        needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
+        needed = (
+            "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
+        )
         yield from (
             f"\n{needed}see how many calls a run makes and what they cost:\n",
             f"    {before}{start.command} --recsys-plan",

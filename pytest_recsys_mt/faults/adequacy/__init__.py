@@ -1,1 +1,3 @@
-"""What a suite would catch: the user's own tests, on the user's own recommender with planted faults."""
+"""What a suite would catch: the user's own tests, on the
+user's own recommender with planted faults.
+"""

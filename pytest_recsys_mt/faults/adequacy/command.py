@@ -52,13 +52,16 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
     option("--plan", action="store_true", help=most)
     jobs = "runs of pytest at a time (default: 1)"
     option("--jobs", type=_jobs, default=1, metavar="N", help=jobs)
-    first = (
-        "end each run at the first test that finds its fault: faster, and the matrix is not whole"
-    )
+    first = "end each run at the first test that finds its fault: faster, and the matrix is not whole"
     option("--first-kill", action="store_true", help=first)
     least = "exit with status 1 if a smaller share of the faults is found, such as 0.95"
     option("--at-least", type=_share, metavar="SHARE", help=least)
-    option("--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON")
+    option(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the matrix and the score as JSON",
+    )
     option("--html", type=Path, metavar="FILE", help="write them as one page of HTML")
     option(
         "--folder", type=Path, default=Path(".recsys-mutate"), metavar="DIR",
@@ -71,7 +74,8 @@ def mutated(given: argparse.Namespace) -> int:
     """Run the command.
 
     Returns:
-        0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
+        0, or 1 if the score is below ``--at-least`` or a fault could not be planted;
+        `STOPPED` after Ctrl-C.
     """
     from pytest_recsys_mt.faults import doses
     from pytest_recsys_mt.faults.adequacy import lines
@@ -93,7 +97,7 @@ def mutated(given: argparse.Namespace) -> int:
         found = _tried(given, runs, chosen)
     except KeyboardInterrupt:
         _say(
-            f"stopped; what is done is kept in {given.folder}: the same command goes on from there"
+            f"stopped; what is done is kept in {given.folder}: the same command goes on from there",
         )
         return STOPPED
     if given.json is not None:
@@ -102,7 +106,8 @@ def mutated(given: argparse.Namespace) -> int:
         _write(given.html, render(found))
     print(*lines.lines(found), sep="\n")
     below = given.at_least is not None and any(
-        score["share"] is None or score["share"] < given.at_least for score in found["scores"]
+        score["share"] is None or score["share"] < given.at_least
+        for score in found["scores"]
     )
     return int(below or any(score["not_planted"] for score in found["scores"]))
 
@@ -114,7 +119,7 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     baseline = runs.baseline()
     passed = sum(outcome == "passed" for outcome in baseline.outcomes.values())
     _say(
-        f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)"
+        f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)",
     )
     for note in (baseline.record or {}).get("notes", ()):
         _say(f"note: {note}")
@@ -136,7 +141,9 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
 
 
 def _require_planted(tried: list[Trial], folder: Path) -> None:
-    """Refuse to go on if no fault could be planted so far: what hinders all of them is no fault's own."""
+    """Refuse to go on if no fault could be planted so far: what
+    hinders all of them is no fault's own.
+    """
     if any(trial["fate"] != "not planted" for trial in tried):
         return
     reasons = "; ".join(dict.fromkeys(trial["reason"] for trial in tried))
@@ -144,7 +151,7 @@ def _require_planted(tried: list[Trial], folder: Path) -> None:
     raise FaultError(
         f"none of the first {TRIED} faults could be planted ({specs}), so the others are not tried: {reasons}. "
         f"Let the tests ask through `recsys`, `source` or `followup`, name pytest's options before its files, and "
-        f"take `--` out of addopts; the logs in {str(folder)!r} show what pytest did"
+        f"take `--` out of addopts; the logs in {str(folder)!r} show what pytest did",
     )
 
 
@@ -169,7 +176,9 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.95")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a share from 0 to 1, such as 0.95",
+        )
     return share
 
 

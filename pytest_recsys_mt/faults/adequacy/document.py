@@ -5,21 +5,26 @@ from typing import Literal, TypedDict
 SCHEMA = "recsys-mt-adequacy/1"
 
 Cell = Literal["killed", "survived", "unclear"]
-"""What became of one fault in one test: the test failed, it passed, or it could not tell."""
+"""What became of one fault in one test: the test
+failed, it passed, or it could not tell.
+"""
 
 Fate = Literal["killed", "survived", "unclear", "equivalent", "not planted"]
-"""What became of one fault. ``equivalent``: the recommender answers with it as without it.
-``not planted``: the run ended without a record, or the fault changed no answer because none passed through it."""
+"""What became of one fault. ``equivalent``: the recommender answers with it as without
+it. ``not planted``: the run ended without a record, or the fault changed no answer
+because none passed through it.
+"""
 
 
 class Difference(TypedDict):
-    """How far a fault changed the answers, found by comparing them, whatever the tests said.
+    """How far a fault changed the answers, found by comparing them, whatever the tests
+    said.
 
     Attributes:
         lost: The mean loss of agreement (1 - RBO) over all of them.
         hit: Those of them with an answer that differs.
-        p_value: Of the test that answers differ by no more than the recommender's own noise; None if it has
-            none, so that each difference comes from the fault.
+        p_value: Of the test that answers differ by no more than the recommender's own
+            noise; None if it has none, so that each difference comes from the fault.
     """
 
     answers: int
@@ -36,7 +41,9 @@ class Remedy(TypedDict):
     relation: str
     code: str
     promised: str  # what a recommender must declare in `promises`; empty if nothing
-    asked: list[str]  # tests of the suite that ask this already, and pass without the fault
+    asked: list[
+        str
+    ]  # tests of the suite that ask this already, and pass without the fault
 
 
 class Trial(TypedDict):

@@ -23,23 +23,31 @@ DRIFT = "(at the end of the run) answers do not change while we ask"
 """Stands for a test: the check that every run makes at its end."""
 
 NOISE = 0.01
-"""Chance that a fault which changes no more than noise counts as one that changes answers."""
+"""Chance that a fault which changes no more than noise
+counts as one that changes answers.
+"""
 
 CONFIDENCE = 0.95
 
 
 def adequacy(
-    arguments: Sequence[str], baseline: Run, runs: Sequence[tuple[Dose, Run]], seconds: float
+    arguments: Sequence[str],
+    baseline: Run,
+    runs: Sequence[tuple[Dose, Run]],
+    seconds: float,
 ) -> Adequacy:
     """The whole document."""
     record = baseline.record or {}
     tests, left_out = _tests(baseline)
     models = list(record["models"])
     asked = {
-        model: [test for test in tests if _model(record, test) in (model, "")] for model in models
+        model: [test for test in tests if _model(record, test) in (model, "")]
+        for model in models
     }
     trials = [
-        trial(dose, run, model, asked[model], baseline) for model in models for dose, run in runs
+        trial(dose, run, model, asked[model], baseline)
+        for model in models
+        for dose, run in runs
     ]
     return {
         "schema": SCHEMA,
@@ -58,7 +66,13 @@ def adequacy(
     }
 
 
-def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run) -> Trial:
+def trial(
+    dose: Dose,
+    run: Run,
+    model: str,
+    tests: Sequence[str],
+    baseline: Run,
+) -> Trial:
     """What became of one fault in one recommender."""
     record, sound = run.record or {}, baseline.record or {}
     cells: dict[str, Cell] = {}
@@ -66,7 +80,10 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run)
         cell = _drift(record, model) if test == DRIFT else _cell(run, test, baseline)
         if cell is not None:
             cells[test] = cell
-    found = next((each for each in record.get("planted", ()) if each["model"] == model), None)
+    found = next(
+        (each for each in record.get("planted", ()) if each["model"] == model),
+        None,
+    )
     difference = found and _difference(found)
     fate, reason = _fate(dose, run, difference, cells)
     if fate == "equivalent" and found and "elsewhere" in found:
@@ -90,7 +107,11 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run)
     }
 
 
-def _remedy(dose: Dose, tests: Sequence[str], baseline: Mapping[str, Any]) -> Remedy | None:
+def _remedy(
+    dose: Dose,
+    tests: Sequence[str],
+    baseline: Mapping[str, Any],
+) -> Remedy | None:
     cure = dose.kind.cure
     if cure is None:
         return None
@@ -103,7 +124,12 @@ def _remedy(dose: Dose, tests: Sequence[str], baseline: Mapping[str, Any]) -> Re
         and row["nodeid"] in tests
     ]
     promised = getattr(cure.transformation(), "promised", "")
-    return {"relation": cure.relation, "code": cure.code, "promised": promised, "asked": asked}
+    return {
+        "relation": cure.relation,
+        "code": cure.code,
+        "promised": promised,
+        "asked": asked,
+    }
 
 
 def score(model: str, trials: Iterable[Trial]) -> Score:
@@ -136,10 +162,16 @@ def clopper_pearson(hits: int, of: int, confidence: float = CONFIDENCE) -> list[
 
 def _tests(baseline: Run) -> tuple[list[str], dict[str, str]]:
     record = baseline.record or {}
-    passed = [test for test, outcome in baseline.outcomes.items() if outcome in ("passed", PARTLY)]
+    passed = [
+        test
+        for test, outcome in baseline.outcomes.items()
+        if outcome in ("passed", PARTLY)
+    ]
     if not any(each["drifted"] for each in record.get("drift", ())):
         passed.append(DRIFT)
-    reasons = {row["nodeid"]: row["reason"] for row in record["results"] if row["reason"]}
+    reasons = {
+        row["nodeid"]: row["reason"] for row in record["results"] if row["reason"]
+    }
     return passed, {
         test: reasons.get(test) or outcome or "did not run"
         for test, outcome in baseline.outcomes.items()
@@ -158,13 +190,18 @@ def _cell(run: Run, test: str, baseline: Run) -> Cell | None:
         return None
     found = _claims(run, test)
     if baseline.outcomes[test] == PARTLY:
-        held = {claim for claim, status in _claims(baseline, test).items() if status == "holds"}
+        held = {
+            claim
+            for claim, status in _claims(baseline, test).items()
+            if status == "holds"
+        }
         broken = any(found.get(claim) == "violated" for claim in held)
         kept = all(found.get(claim) == "holds" for claim in held)
         return "killed" if broken else "survived" if kept else "unclear"
     if outcome == "passed":
         return "survived"
-    # Answers in which nothing is recommended allow no verdict; failed calls would say nothing of the fault.
+    # Answers in which nothing is recommended allow no verdict; failed calls would say
+    # nothing of the fault.
     unusable = "error" in found.values() and not (run.record or {})["calls"]["failed"]
     if outcome == "failed" and ("violated" in found.values() or not found or unusable):
         return "killed"
@@ -183,7 +220,9 @@ def _claims(run: Run, test: str) -> dict[tuple[object, ...], str]:
 
 
 def _drift(record: Mapping[str, Any], model: str) -> Cell | None:
-    found = [each["drifted"] for each in record.get("drift", ()) if each["model"] == model]
+    found = [
+        each["drifted"] for each in record.get("drift", ()) if each["model"] == model
+    ]
     if not found:
         return None
     return "killed" if any(found) else "survived"
@@ -195,7 +234,11 @@ def _difference(found: Mapping[str, Any]) -> Difference:
         from scipy.stats import wilcoxon
 
         beyond = [each for each in found["beyond_noise"] if each]
-        p_value = float(wilcoxon(beyond, alternative="greater").pvalue) if len(beyond) > 1 else 1.0
+        p_value = (
+            float(wilcoxon(beyond, alternative="greater").pvalue)
+            if len(beyond) > 1
+            else 1.0
+        )
     return {
         "answers": found["answers"],
         "differing": found["differing"],
@@ -217,14 +260,19 @@ def _alike(difference: Difference) -> str:
 
 
 def _fate(
-    dose: Dose, run: Run, difference: Difference | None, cells: Mapping[str, Cell]
+    dose: Dose,
+    run: Run,
+    difference: Difference | None,
+    cells: Mapping[str, Cell],
 ) -> tuple[Fate, str]:
     if run.record is None:
         return "not planted", f"its run gave no record; pytest said: {run.said}"
     if run.record["settings"]["fault"] != dose.spec:
         return "not planted", "the option -o recsys_fault did not reach its run"
     if difference is None or not difference["answers"]:
-        failed = [row["reason"] for row in run.record["results"] if row["status"] == "error"]
+        failed = [
+            row["reason"] for row in run.record["results"] if row["status"] == "error"
+        ]
         why = failed[0] if failed else "the tests ask the recommender in another way"
         return "not planted", f"no answer passed through it: {why}"
     if reason := _alike(difference):

@@ -1,18 +1,28 @@
-"""The output of `recsys-mt mutate`, 80 columns wide: the score, the survivors, and what would find them."""
+"""The output of `recsys-mt mutate`, 80 columns wide: the
+score, the survivors, and what would find them.
+"""
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pytest_recsys_mt.faults import Dose
-from pytest_recsys_mt.faults.adequacy.document import Adequacy, Fate, Remedy, Score, Trial
+from pytest_recsys_mt.faults.adequacy.document import (
+    Adequacy,
+    Fate,
+    Remedy,
+    Score,
+    Trial,
+)
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 WIDTH = 80
 
 
 def lines(found: Adequacy) -> Iterator[str]:
-    """The report: for each recommender the score, then survivors, unclear, not planted, equivalent."""
+    """The report: for each recommender the score, then
+    survivors, unclear, not planted, equivalent.
+    """
     for score in found["scores"]:
         own = [trial for trial in found["trials"] if trial["model"] == score["model"]]
         yield ""
@@ -20,11 +30,18 @@ def lines(found: Adequacy) -> Iterator[str]:
         yield title.center(WIDTH, "=")[:WIDTH]
         yield from _wrapped(score_text(score))
         yield from _left_out(found)
-        of = {fate: [trial for trial in own if trial["fate"] == fate] for fate in get_args(Fate)}
+        of = {
+            fate: [trial for trial in own if trial["fate"] == fate]
+            for fate in get_args(Fate)
+        }
         count = len(of["killed"])
         title = f"KILLED: {count}, each by how many tests, and the first of them"
         yield from _section(title, of["killed"], _killed)
-        yield from _section("SURVIVED: your tests hold with these faults", of["survived"], _unfound)
+        yield from _section(
+            "SURVIVED: your tests hold with these faults",
+            of["survived"],
+            _unfound,
+        )
         title = "UNCLEAR: no test fails for these, and some cannot tell"
         yield from _section(title, of["unclear"], _unfound)
         yield from _to_add(own)
@@ -68,11 +85,13 @@ def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[s
     yield from _wrapped(
         f"{len(chosen)} {'fault' if len(chosen) == 1 else 'faults'}: {len(chosen) - len(asking)} change answers only and ask nothing more than a "
         f"run without a fault ({to_make:,} calls to make at the most). {len(asking)} change requests, and ask "
-        f"at the most {calls:,} each: {further:,}. In all at the most {to_make + further:,} calls."
+        f"at the most {calls:,} each: {further:,}. In all at the most {to_make + further:,} calls.",
     )
     if usd := planned.get("usd"):
         most = usd + usd / max(to_make, 1) * calls * len(asking)
-        yield from _wrapped(f"At the price of the planned calls, at the most ${most:,.2f}.")
+        yield from _wrapped(
+            f"At the price of the planned calls, at the most ${most:,.2f}.",
+        )
 
 
 def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
@@ -83,7 +102,9 @@ def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
 
 
 def _section(
-    title: str, trials: Sequence[Trial], told: Callable[[Trial], Iterable[str]]
+    title: str,
+    trials: Sequence[Trial],
+    told: Callable[[Trial], Iterable[str]],
 ) -> Iterator[str]:
     if trials:
         yield ""
@@ -102,7 +123,9 @@ def _killed(trial: Trial) -> Iterator[str]:
 def _left_out(found: Adequacy) -> Iterator[str]:
     failing = found["failing"]
     counts = {
-        "are inconclusive in part without a fault, and count by what holds": len(found["partly"]),
+        "are inconclusive in part without a fault, and count by what holds": len(
+            found["partly"],
+        ),
         "are skipped or did not run": len(found["left_out"]) - len(failing),
         "fail without a fault and count for nothing": len(failing),
     }
@@ -129,16 +152,22 @@ def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
         if not remedy["asked"]:
             yield ""
             yield from (
-                f"        {line}".rstrip() for line in sanitize(remedy["code"]).splitlines()
+                f"        {line}".rstrip()
+                for line in sanitize(remedy["code"]).splitlines()
             )
             yield ""
 
 
 def to_add(trials: Sequence[Trial]) -> list[tuple[Remedy, list[str]]]:
-    """The remedies for what was not found, with the faults that each is made for; the most first."""
+    """The remedies for what was not found, with the faults
+    that each is made for; the most first.
+    """
     groups: dict[str, tuple[Remedy, list[str]]] = {}
     for trial in trials:
-        if trial["fate"] in ("survived", "unclear") and (remedy := trial["remedy"]) is not None:
+        if (
+            trial["fate"] in ("survived", "unclear")
+            and (remedy := trial["remedy"]) is not None
+        ):
             groups.setdefault(remedy["code"], (remedy, []))[1].append(trial["fault"])
     return sorted(groups.values(), key=lambda group: -len(group[1]))
 
@@ -151,7 +180,11 @@ def advice(remedy: Remedy) -> str:
             f"{remedy['relation']}. {test} asks this, and its margin allows what these faults do: "
             f"lower the margin, or ask more users, if you want to find them."
         )
-    needs = f" (if it declares promises = ({remedy['promised']!r},))" if remedy["promised"] else ""
+    needs = (
+        f" (if it declares promises = ({remedy['promised']!r},))"
+        if remedy["promised"]
+        else ""
+    )
     return f"{remedy['relation']}{needs}"
 
 

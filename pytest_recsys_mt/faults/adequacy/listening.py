@@ -1,4 +1,6 @@
-"""A pytest plugin of the runs that `recsys-mt mutate` starts: says how each test ended, and leaves some out."""
+"""A pytest plugin of the runs that `recsys-mt mutate` starts:
+says how each test ended, and leaves some out.
+"""
 
 import json
 import os
@@ -9,10 +11,14 @@ import pytest
 FILE = "RECSYS_MT_OUTCOMES"
 """Environment variable with the file for the outcome of every test."""
 PASSED = "RECSYS_MT_PASSED"
-"""Environment variable with such a file of an earlier run: only the tests that held then, or in part, are run."""
+"""Environment variable with such a file of an earlier run: only the tests that held
+then, or in part, are run.
+"""
 
 PARTLY = "partly"
-"""The outcome of a test that is inconclusive without a fault, though some of its promises held."""
+"""The outcome of a test that is inconclusive without a
+fault, though some of its promises held.
+"""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -21,14 +27,24 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Listener())
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what held in no part without a fault: it finds none, and ``-x`` would stop there."""
+def pytest_collection_modifyitems(
+    config: pytest.Config,
+    items: list[pytest.Item],
+) -> None:
+    """Leave out what held in no part without a fault: it
+    finds none, and ``-x`` would stop there.
+    """
     if path := os.environ.get(PASSED):
         outcomes = json.loads(Path(path).read_text(encoding="utf-8"))
         passed = [item for item in items if outcomes.get(item.nodeid) == "passed"]
-        # These come last, because one of them may fail, and end the run, though it finds nothing.
+        # These come last, because one of them may fail, and end the run, though it
+        # finds nothing.
         partly = [item for item in items if outcomes.get(item.nodeid) == PARTLY]
-        left_out = [item for item in items if outcomes.get(item.nodeid) not in ("passed", PARTLY)]
+        left_out = [
+            item
+            for item in items
+            if outcomes.get(item.nodeid) not in ("passed", PARTLY)
+        ]
         items[:] = passed + partly
         config.hook.pytest_deselected(items=left_out)
 

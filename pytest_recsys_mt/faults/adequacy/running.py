@@ -1,4 +1,6 @@
-"""The runs of pytest: one without a fault, one for each fault; those that are done are kept."""
+"""The runs of pytest: one without a fault, one for each
+fault; those that are done are kept.
+"""
 
 import contextlib
 import hashlib
@@ -55,7 +57,10 @@ class Run:
     """One run of the tests."""
 
     record: dict[str, Any] | None
-    outcomes: dict[str, str]  # how each test ended, by its id: as pytest says, or `PARTLY`
+    outcomes: dict[
+        str,
+        str,
+    ]  # how each test ended, by its id: as pytest says, or `PARTLY`
     seconds: float
     said: str  # the first error of Python that it printed, else its last line
     kept: bool = False
@@ -64,7 +69,13 @@ class Run:
 class Runs:
     """Runs the tests, and keeps what came of it."""
 
-    def __init__(self, arguments: Sequence[str], folder: Path, *, first_kill: bool) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        *,
+        first_kill: bool,
+    ) -> None:
         self._arguments = list(arguments)
         self._folder = folder
         self._first_kill = first_kill
@@ -77,35 +88,50 @@ class Runs:
         if run.record is None or not run.record["results"]:
             raise FaultError(
                 f"the tests gave no verdict on a recommender without a fault, so there is nothing to "
-                f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})"
+                f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})",
             )
         if "passed" not in run.outcomes.values():
             ends = Counter(row["status"] for row in run.record["results"])
-            told = ", ".join(f"{number} {status}" for status, number in sorted(ends.items()))
+            told = ", ".join(
+                f"{number} {status}" for status, number in sorted(ends.items())
+            )
             raise FaultError(
                 f"no test passes without a fault, so none can find one (verdicts: {told}); if they are "
                 f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
-                f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)"
+                f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)",
             )
         statuses: dict[str, set[str]] = {}
         for row in run.record["results"]:
             statuses.setdefault(row["nodeid"], set()).add(row["status"])
         for test, found in statuses.items():
-            if run.outcomes.get(test) != "passed" and found == {"holds", "inconclusive"}:
+            if run.outcomes.get(test) != "passed" and found == {
+                "holds",
+                "inconclusive",
+            }:
                 run.outcomes[test] = PARTLY
-        self._path(BASELINE, "outcomes").write_text(json.dumps(run.outcomes), encoding="utf-8")
+        self._path(BASELINE, "outcomes").write_text(
+            json.dumps(run.outcomes),
+            encoding="utf-8",
+        )
         self._basis = _digest(
             self._arguments,
             self._first_kill,
             version("pytest-recsys-mt"),
             run.outcomes,
-            {key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")},
+            {
+                key: run.record.get(key)
+                for key in ("data_digest", "digests", "settings", "models")
+            },
             [[row[key] for key in (*CLAIM, "status")] for row in run.record["results"]],
             _sources(Path.cwd()),
         )
         return run
 
-    def faulty(self, doses: Sequence[Dose], jobs: int) -> Generator[tuple[Dose, Run], None, None]:
+    def faulty(
+        self,
+        doses: Sequence[Dose],
+        jobs: int,
+    ) -> Generator[tuple[Dose, Run], None, None]:
         """The runs with a fault, as they end."""
         pool = ThreadPoolExecutor(jobs)
         try:
@@ -116,7 +142,9 @@ class Runs:
             pool.shutdown(cancel_futures=True)
 
     def plan(self) -> dict[str, Any]:
-        """What the tests would ask without a fault; pytest's own plan goes to the terminal."""
+        """What the tests would ask without a fault;
+        pytest's own plan goes to the terminal.
+        """
         self._begin()
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)
@@ -132,14 +160,14 @@ class Runs:
             if option in SETS:
                 raise FaultError(
                     f"{argument!r} cannot be given to recsys-mt mutate, which runs pytest many times: "
-                    f"{SETS[option]}"
+                    f"{SETS[option]}",
                 )
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
         except OSError as error:
             raise FaultError(
-                f"--folder={str(self._folder)!r} cannot be made or written: {error.strerror}; name another"
+                f"--folder={str(self._folder)!r} cannot be made or written: {error.strerror}; name another",
             ) from error
 
     def _one(self, dose: Dose) -> Run:
@@ -165,28 +193,40 @@ class Runs:
         return run
 
     def _run(self, name: str, further: Sequence[str]) -> Run:
-        record, log, outcomes = (self._path(name, end) for end in ("json", "log", "outcomes"))
+        record, log, outcomes = (
+            self._path(name, end) for end in ("json", "log", "outcomes")
+        )
         record.unlink(missing_ok=True)
         outcomes.unlink(missing_ok=True)
         begun = time.monotonic()
         with log.open("wb") as stream:
             status = self._pytest(
-                name, further, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
+                name,
+                further,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
             )
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         said = next(
-            (line[1:] for line in lines if line.startswith("E  ")), (lines or ["nothing"])[-1]
+            (line[1:] for line in lines if line.startswith("E  ")),
+            (lines or ["nothing"])[-1],
         )
         found = None
         if record.is_file() and status != USAGE:
             found = json.loads(content_of(record, MOST_DATA))
-        ended = json.loads(content_of(outcomes, MOST_DATA)) if outcomes.is_file() else {}
+        ended = (
+            json.loads(content_of(outcomes, MOST_DATA)) if outcomes.is_file() else {}
+        )
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:
-        # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.
+        # Hundreds of runs read the same modules: let Python keep what it compiled,
+        # beside the records.
         left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
-        environment = {key: text for key, text in os.environ.items() if key not in left_out}
+        environment = {
+            key: text for key, text in os.environ.items() if key not in left_out
+        }
         environment["PYTHONPYCACHEPREFIX"] = str((self._folder / "pycache").absolute())
         environment[FILE] = str(self._path(name, "outcomes").absolute())
         if name not in (BASELINE, "plan"):
@@ -194,7 +234,12 @@ class Runs:
         record = f"--recsys-json={self._path(name, 'json').absolute()}"
         arguments = _joined(self._arguments, [*further, record, "--recsys-keep=no"])
         command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *arguments]
-        return subprocess.run(command, env=environment, check=False, **streams).returncode
+        return subprocess.run(
+            command,
+            env=environment,
+            check=False,
+            **streams,
+        ).returncode
 
     def _path(self, name: str, ending: str) -> Path:
         return self._folder / f"{name}.{ending}"
@@ -203,21 +248,26 @@ class Runs:
 def _joined(given: Sequence[str], own: Sequence[str]) -> list[str]:
     """The user's arguments with our own options behind theirs, which they override.
 
-    Behind a ``--`` pytest silently leaves out some options, ``-o`` among them, so ours stand before it.
+    Behind a ``--`` pytest silently leaves out some options, ``-o`` among them, so ours
+    stand before it.
     """
     end = given.index("--") if "--" in given else len(given)
     return [*given[:end], *own, *given[end:]]
 
 
 def _digest(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(parts, sort_keys=True, default=str).encode(),
+    ).hexdigest()
 
 
 def _sources(folder: Path) -> str:
     total = hashlib.sha256()
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in NOT_SOURCES
+            name
+            for name in folders
+            if not name.startswith(".") and name not in NOT_SOURCES
         )
         for name in sorted(files):
             if name.endswith((".py", ".toml", ".ini", ".cfg")):
@@ -228,8 +278,9 @@ def _sources(folder: Path) -> str:
 
 
 def _source(kind: type) -> str:
-    """The file of a fault, so that a changed fault is planted anew. Not `inspect.getsource`, which parses the file:
-    threads that parse at the same time break one another (Python 3.11).
+    """The file of a fault, so that a changed fault is planted anew. Not
+    `inspect.getsource`, which parses the file: threads that parse at the same time
+    break one another (Python 3.11).
     """
     try:
         return Path(inspect.getfile(kind)).read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""An event loop in its own thread: async clients for callers that may already be in a loop."""
+"""An event loop in its own thread: async clients for
+callers that may already be in a loop.
+"""
 
 import asyncio
 import threading
@@ -15,16 +17,22 @@ _PATIENCE = 5.0
 
 
 class BackgroundLoop:
-    """A running event loop that holds one resource open, from before the first task until after the last.
+    """A running event loop that holds one resource open, from before the first task
+    until after the last.
 
-    It closes on `close`, when the last reference is dropped, or when the interpreter exits.
+    It closes on `close`, when the last reference is dropped, or when the interpreter
+    exits.
     """
 
     def __init__(self, resource: AbstractAsyncContextManager[Any]) -> None:
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        # A daemon: other threads are joined before exit handlers run, so nothing would stop it.
+        # A daemon: other threads are joined before exit handlers run, so nothing would
+        # stop it.
         thread = threading.Thread(
-            target=_run, args=(resource, started), name="recsys-mt-calls", daemon=True
+            target=_run,
+            args=(resource, started),
+            name="recsys-mt-calls",
+            daemon=True,
         )
         thread.start()
         self._loop, stop = started.result()
@@ -35,7 +43,9 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self) -> None:
-        """Cancel running tasks, leave the resource, end the thread; a second call is a no-op."""
+        """Cancel running tasks, leave the resource, end the
+        thread; a second call is a no-op.
+        """
         self._finalizer()
 
 
@@ -61,7 +71,11 @@ def _run(
         started.set_exception(error)
 
 
-def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event, thread: threading.Thread) -> None:
+def _stop(
+    loop: asyncio.AbstractEventLoop,
+    stop: asyncio.Event,
+    thread: threading.Thread,
+) -> None:
     if not loop.is_closed():
         loop.call_soon_threadsafe(stop.set)
     # The last reference may be dropped in the loop's own thread.

@@ -1,4 +1,6 @@
-"""Requests to an OpenAI-compatible endpoint. It imports openai; import it only when needed."""
+"""Requests to an OpenAI-compatible endpoint. It imports
+openai; import it only when needed.
+"""
 
 import asyncio
 import json
@@ -16,17 +18,23 @@ from pytest_recsys_mt.safety.redaction import HEADERS, Secret, secret
 
 
 class Channel(AbstractAsyncContextManager["Channel"]):
-    """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its cost.
+    """Sends what the OpenAI client would send and raises what it would raise, at a
+    quarter of its cost.
 
-    All requests to one path differ in their bodies alone, so the client builds the first one, and
-    its address and headers serve for all. It makes the exception of a response that is no success.
+    All requests to one path differ in their bodies alone, so the client builds the
+    first one, and its address and headers serve for all. It makes the exception of a
+    response that is no success.
 
     Raises:
         RecommenderError: If this process may not open so many connections.
     """
 
     def __init__(
-        self, endpoint: Endpoint, key: Secret | None, connections: int, notes: list[str]
+        self,
+        endpoint: Endpoint,
+        key: Secret | None,
+        connections: int,
+        notes: list[str],
     ) -> None:
         self._http = http_client(endpoint, connections, notes)
         self._key = key
@@ -38,22 +46,34 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The body of the response; openai.APIStatusError if it is no success, or what aiohttp and httpx2 raise."""
+        """The body of the response; openai.APIStatusError if it is no success, or what
+        aiohttp and httpx2 raise.
+        """
         async with self._building:
             if path not in self._built:
-                built = self._built[path] = await self._by_client(path, httpx2.Response(200))
+                built = self._built[path] = await self._by_client(
+                    path,
+                    httpx2.Response(200),
+                )
                 del built.headers["content-length"]
         built = self._built[path]
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        content = json.dumps(
+            body,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
         response = await self._http.send(
-            httpx2.Request("POST", built.url, headers=built.headers, content=content)
+            httpx2.Request("POST", built.url, headers=built.headers, content=content),
         )
         if not response.is_success:
             await self._by_client(path, response)
         return response.content
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
-        """What the OpenAI client sends; it gets `response` from a transport without a network."""
+        """What the OpenAI client sends; it gets `response`
+        from a transport without a network.
+        """
         version = self._endpoint.version
         client = openai.AsyncOpenAI(
             # Never empty, or the client would look for other keys in the environment.
@@ -71,9 +91,15 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         headers: dict[str, Any] = {}
         if version is not None and self._key is not None:
             headers = {"Authorization": openai.omit, "api-key": self._key}
-        elif self._key is None and not re.search(r"(?im)^\s*authorization\s*:", secret(HEADERS)):
+        elif self._key is None and not re.search(
+            r"(?im)^\s*authorization\s*:",
+            secret(HEADERS),
+        ):
             headers = {"Authorization": openai.omit}
         answered = await client.post(
-            path, body={}, cast_to=httpx2.Response, options={"headers": headers}
+            path,
+            body={},
+            cast_to=httpx2.Response,
+            options={"headers": headers},
         )
         return answered.request

@@ -1,4 +1,6 @@
-"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures."""
+"""The requests to a Chat Completions endpoint, and the
+parsing of its answers and failures.
+"""
 
 import json
 import re
@@ -12,9 +14,20 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.event_stream import is_stream, joined
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.llm.api.responses_api import as_chat, mapping
-from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_caused_by, is_unreachable
+from pytest_recsys_mt.llm.api.retries import (
+    PassingError,
+    chain,
+    is_caused_by,
+    is_unreachable,
+)
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
-from pytest_recsys_mt.requests import Completion, Message, Usage, is_final, is_out_of_tokens
+from pytest_recsys_mt.requests import (
+    Completion,
+    Message,
+    Usage,
+    is_final,
+    is_out_of_tokens,
+)
 from pytest_recsys_mt.safety.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -30,11 +43,15 @@ REASON_LENGTH = 300
 
 
 class GivenUpError(ValueError):
-    """A call that is not retried, although it might succeed; the text says how it failed."""
+    """A call that is not retried, although it might
+    succeed; the text says how it failed.
+    """
 
 
 class SilentError(TimeoutError):
-    """The first answer of an endpoint did not come within ``recsys_max_wait``, which is less than the call may take."""
+    """The first answer of an endpoint did not come within ``recsys_max_wait``, which is
+    less than the call may take.
+    """
 
 
 def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
@@ -46,16 +63,24 @@ def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """A message in the endpoint's format; images precede the text, as parts of the content."""
-    images = [{"type": "image_url", "image_url": {"url": image}} for image in message.images]
+    """A message in the endpoint's format; images precede
+    the text, as parts of the content.
+    """
+    images = [
+        {"type": "image_url", "image_url": {"url": image}} for image in message.images
+    ]
     text = {"type": "text", "text": message.content}
-    return {"role": message.role, "content": [*images, text] if images else message.content}
+    return {
+        "role": message.role,
+        "content": [*images, text] if images else message.content,
+    }
 
 
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response, without keys, with its usage. One that is empty or refused has an error
-    beside what it says, a double one an error alone. A stream is put together; the arguments of a call of a tool are
-    the text where there is no other.
+    """The answer in the body of a response, without keys, with its usage. One that is
+    empty or refused has an error beside what it says, a double one an error alone. A
+    stream is put together; the arguments of a call of a tool are the text where there
+    is no other.
 
     Raises:
         PassingError: If the body holds an error instead.
@@ -67,20 +92,31 @@ def read(body: bytes) -> Completion:
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         if failure := answer.get("error"):
-            raise PassingError(f"the answer has no choices, but an error: {_complaint(failure)}")
+            raise PassingError(
+                f"the answer has no choices, but an error: {_complaint(failure)}",
+            )
         raise ValueError("the answer has no choices")
     message = mapping(choices[0].get("message"))
     finish = _text(choices[0].get("finish_reason"))
     content = message.get("content")
-    text, error = _text(_joined(content) if isinstance(content, list) else content), None
+    text, error = (
+        _text(_joined(content) if isinstance(content, list) else content),
+        None,
+    )
     usage = _usage(mapping(answer.get("usage")))
     called = [] if text else _called(message)
     if len(choices) > 1:
-        text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
+        text, error = (
+            None,
+            f"the answer has {len(choices)} choices, and one was asked for",
+        )
     elif refusal := _text(message.get("refusal")):
         text, error = "", f"refused: {refusal}"
     elif len(called) > 1:
-        text, error = None, f"the model called {len(called)} tools, and one answer was asked for"
+        text, error = (
+            None,
+            f"the model called {len(called)} tools, and one answer was asked for",
+        )
     elif called:
         text = called[0]
     elif not (text and text.strip()):
@@ -96,7 +132,9 @@ def read(body: bytes) -> Completion:
 
 
 def _data_of(body: bytes) -> Any:
-    """The data in the body of a response, which is JSON or a stream of it; `ValueError` if it is neither."""
+    """The data in the body of a response, which is JSON or a
+    stream of it; `ValueError` if it is neither.
+    """
     load = partial(json.loads, parse_int=_whole)
     try:
         return joined(body, load) if is_stream(body) else load(body.decode())
@@ -109,9 +147,13 @@ def _data_of(body: bytes) -> Any:
 
 
 def _without_text(
-    message: Mapping[str, Any], finish: str | None, usage: Usage | None
+    message: Mapping[str, Any],
+    finish: str | None,
+    usage: Usage | None,
 ) -> tuple[str | None, str]:
-    """What a message without a text counts as: an empty answer or none, and why there is no more."""
+    """What a message without a text counts as: an empty
+    answer or none, and why there is no more.
+    """
     content = message.get("content")
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     text = "" if is_final(finish) and isinstance(content, str | None) else None
@@ -119,7 +161,10 @@ def _without_text(
         # Parts without a text are parts of thinking.
         if reasoning or content or (usage and usage.reasoning_tokens):
             return text, _thought_too_long(usage)
-        return text, f"the model wrote nothing (finish_reason {finish!r}); raise max_tokens"
+        return (
+            text,
+            f"the model wrote nothing (finish_reason {finish!r}); raise max_tokens",
+        )
     if reasoning:
         return None, (
             "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
@@ -138,20 +183,35 @@ def _thought_too_long(usage: Usage | None) -> str:
 
 
 def may_be_paid(error: Exception) -> bool:
-    """Whether a failed attempt reached a server, and did not return with an error status or was billed all the same."""
+    """Whether a failed attempt reached a server, and did not return with an error
+    status or was billed all the same.
+    """
     import aiohttp
     import openai
 
-    with suppress(AttributeError, RuntimeError):  # LiteLLM may have no response, or an unread one
-        if isinstance(error, openai.APIStatusError) and '"usage"' in error.response.text:
+    with suppress(
+        AttributeError,
+        RuntimeError,
+    ):  # LiteLLM may have no response, or an unread one
+        if (
+            isinstance(error, openai.APIStatusError)
+            and '"usage"' in error.response.text
+        ):
             return True
-    # httpx's errors in between do not distinguish a failed connection from a broken one.
+    # httpx's errors in between do not distinguish a failed connection from a broken
+    # one.
     unsent = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
     return not is_caused_by(error, openai.APIStatusError, *unsent)
 
 
-def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = None) -> str:
-    """Why a call failed, and what to do if known; `default_limit` is its token limit, unless the user gave it."""
+def describe(
+    error: Exception,
+    endpoint: Endpoint,
+    default_limit: int | None = None,
+) -> str:
+    """Why a call failed, and what to do if known; `default_limit` is its token limit,
+    unless the user gave it.
+    """
     import aiohttp
     import httpx2
     import openai
@@ -162,8 +222,14 @@ def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = N
         else:
             said = _complaint(error.body)
         # LiteLLM asks other providers, with other keys.
-        hint = _HINTS.get(error.status_code) if endpoint.url.startswith("http") else None
-        if default_limit and re.search(rf"tokens\b.*\b{default_limit}\b", said, re.DOTALL):
+        hint = (
+            _HINTS.get(error.status_code) if endpoint.url.startswith("http") else None
+        )
+        if default_limit and re.search(
+            rf"tokens\b.*\b{default_limit}\b",
+            said,
+            re.DOTALL,
+        ):
             hint = (
                 f"max_tokens={default_limit} is this package's default for the model, and "
                 f"?max_tokens= changes it"
@@ -199,7 +265,9 @@ def describe_connection(error: Exception, url: str) -> str:
             f"file in SSL_CERT_FILE"
         )
     if is_unreachable(error):
-        return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
+        return (
+            f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
+        )
     if is_caused_by(error, aiohttp.ClientResponseError):
         return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
     if is_caused_by(error, SilentError):
@@ -218,15 +286,23 @@ def _complaint(body: object) -> str:
 
 
 def _joined(parts: list[Any]) -> str:
-    texts = [part.get("text") for part in map(mapping, parts) if part.get("type") == "text"]
+    texts = [
+        part.get("text") for part in map(mapping, parts) if part.get("type") == "text"
+    ]
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def _called(message: Mapping[str, Any]) -> list[str]:
     calls = message.get("tool_calls")
-    calls = calls if isinstance(calls, list) else [{"function": message.get("function_call")}]
+    calls = (
+        calls
+        if isinstance(calls, list)
+        else [{"function": message.get("function_call")}]
+    )
     given = [mapping(mapping(call).get("function")).get("arguments") for call in calls]
-    texts = [json.dumps(each) if isinstance(each, dict) else _text(each) for each in given]
+    texts = [
+        json.dumps(each) if isinstance(each, dict) else _text(each) for each in given
+    ]
     return [redact(text) for text in texts if text]
 
 
@@ -235,19 +311,23 @@ def _text(value: object) -> str | None:
 
 
 def _whole(digits: str) -> int | float:
-    """An integer in JSON; Python refuses 4,301 digits, and 20 digits are already too many."""
+    """An integer in JSON; Python refuses 4,301 digits,
+    and 20 digits are already too many.
+    """
     return int(digits) if len(digits) < 20 else float(digits)
 
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
-    """What is counted, under any of the usual names; None if nothing is. A part that is not counted is 0. Where one is
-    odd, the larger of prompt and answer is kept alone.
+    """What is counted, under any of the usual names; None if nothing is. A part that is
+    not counted is 0. Where one is odd, the larger of prompt and answer is kept alone.
     """
     odd = []
 
     def count(name: str, of: Mapping[str, Any] = value) -> int:
         number = of.get(name)
-        whole = int(number) if isinstance(number, float) and number.is_integer() else number
+        whole = (
+            int(number) if isinstance(number, float) and number.is_integer() else number
+        )
         said = Usage.said(whole, 0)
         odd.extend([name] if said is None and number is not None else [])
         return said.prompt_tokens if said else 0
@@ -255,7 +335,10 @@ def _usage(value: Mapping[str, Any]) -> Usage | None:
     cached = count("cached_tokens", mapping(value.get("prompt_tokens_details")))
     thought = count("reasoning_tokens", mapping(value.get("completion_tokens_details")))
     prompt = count("prompt_tokens") or count("input_tokens")
-    written, total = count("completion_tokens") or count("output_tokens"), count("total_tokens")
+    written, total = (
+        count("completion_tokens") or count("output_tokens"),
+        count("total_tokens"),
+    )
     # Some endpoints count reasoning tokens only in the total.
     written = max(written, total - prompt - cached * (cached > prompt))
     if not (prompt or written):

@@ -1,12 +1,15 @@
-"""Connections to an endpoint, as aiohttp keeps them, with two faults of servers and networks taken care of.
+"""Connections to an endpoint, as aiohttp keeps them, with two faults of servers and
+networks taken care of.
 
-A response that no request asked for. HTTP/1.1 has no number that would say which request a response belongs to. A server,
-or a proxy before it, that answers twice would give each later request on that connection the answer to the request before.
-aiohttp looks for such bytes when a response ends, and not when it takes the connection from its pool, and so misses a
-response that comes later.
+A response that no request asked for. HTTP/1.1 has no number that would say which
+request a response belongs to. A server, or a proxy before it, that answers twice would
+give each later request on that connection the answer to the request before. aiohttp
+looks for such bytes when a response ends, and not when it takes the connection from its
+pool, and so misses a response that comes later.
 
-A name server that does not answer. Looking up a name blocks a thread, which Python waits for when it ends, however long ago
-the call was given up. So names are looked up in threads that nobody waits for.
+A name server that does not answer. Looking up a name blocks a thread, which Python
+waits for when it ends, however long ago the call was given up. So names are looked up
+in threads that nobody waits for.
 """
 
 import asyncio
@@ -29,12 +32,16 @@ _KEEPALIVE = 5.0  # seconds that an idle connection stays open, as with httpx2
 
 
 def use_connections(
-    client: httpx2.AsyncClient, context: ssl.SSLContext, most: int, unasked: Callable[[], object]
+    client: httpx2.AsyncClient,
+    context: ssl.SSLContext,
+    most: int,
+    unasked: Callable[[], object],
 ) -> None:
     """Let `client`, whose transport is aiohttp, use `Connections`.
 
-    Neither the OpenAI client nor httpx2 has an option for it, so the transports are given another way to make their
-    session; `tests/models/test_connections.py` fails if one of the private names used here is gone.
+    Neither the OpenAI client nor httpx2 has an option for it, so the transports are
+    given another way to make their session; `tests/models/test_connections.py` fails if
+    one of the private names used here is gone.
 
     Args:
         client: An `openai.DefaultAioHttpClient` that has sent nothing yet.
@@ -53,11 +60,21 @@ def use_connections(
 
 
 class Connections(aiohttp.TCPConnector):
-    """Connections that serve another request only if the server sent nothing in between."""
+    """Connections that serve another request only if the
+    server sent nothing in between.
+    """
 
-    def __init__(self, context: ssl.SSLContext, most: int, unasked: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        most: int,
+        unasked: Callable[[], object],
+    ) -> None:
         super().__init__(
-            ssl=context, limit=most, keepalive_timeout=_KEEPALIVE, resolver=UnawaitedResolver()
+            ssl=context,
+            limit=most,
+            keepalive_timeout=_KEEPALIVE,
+            resolver=UnawaitedResolver(),
         )
         self._unasked = unasked
 
@@ -71,7 +88,9 @@ class Connections(aiohttp.TCPConnector):
 
 
 class UnawaitedResolver(ThreadedResolver):
-    """Looks up names as Python does, in threads that the end of the process does not wait for."""
+    """Looks up names as Python does, in threads that the
+    end of the process does not wait for.
+    """
 
     def __init__(self) -> None:
         super().__init__(loop=_Lookups(asyncio.get_running_loop()))  # type: ignore[arg-type]

@@ -28,7 +28,8 @@ _OUT_OF_RANGE = re.compile(
 """How they say that they take the parameter, but not this value."""
 
 _SCHEMA = re.compile(
-    r"schema|maxItems|additionalProperties|(?:response|output|text)[_. ]format", re.IGNORECASE
+    r"schema|maxItems|additionalProperties|(?:response|output|text)[_. ]format",
+    re.IGNORECASE,
 )
 """How they name the schema of an answer, or what they do not take in it."""
 
@@ -37,7 +38,10 @@ _SCHEMA = re.compile(
 class Dialect:
     """The fields that an endpoint accepts."""
 
-    limits: tuple[str, ...]  # names of the field for the token limit that are still to be tried
+    limits: tuple[
+        str,
+        ...,
+    ]  # names of the field for the token limit that are still to be tried
     seed: bool = True
     json: bool = True  # whether it can force answers to be JSON
     schema: bool = True
@@ -59,7 +63,9 @@ class Dialect:
         return cls(**{**usual, **known})
 
     def unenforced(self, url: str, *, schema: bool, json: bool) -> list[str]:
-        """What does not hold answers to a form although it was asked to; one sentence each."""
+        """What does not hold answers to a form although it
+        was asked to; one sentence each.
+        """
         asked = replace(self, schema=self.schema or schema, json=self.json or json)
         return self.notes_since(asked, url, "")
 
@@ -68,11 +74,18 @@ class Dialect:
         return replace(self, responses=True, seed=False)
 
     def without_rejected(
-        self, complaint: str, sent: Collection[str], *, schema: bool, missing: bool
+        self,
+        complaint: str,
+        sent: Collection[str],
+        *,
+        schema: bool,
+        missing: bool,
     ) -> Dialect | None:
-        """The dialect to try after a complaint, or None if the complaint is about something else.
+        """The dialect to try after a complaint, or None if the complaint is about
+        something else.
 
-        `sent` are the fields of the request; `schema` says whether it had one, `missing` whether the status was 404.
+        `sent` are the fields of the request; `schema` says whether it had one,
+        `missing` whether the status was 404.
         """
         if not self.responses and (
             _RESPONSES_ONLY.search(complaint)
@@ -95,13 +108,18 @@ class Dialect:
             return replace(self, limits=self.limits[1:])
         if "stream_options" in sent and names("stream_options"):
             return replace(self, stream_options=False)
-        if not self.stream and re.search(r"\bstream(?:ing|ed)?\b", complaint, re.IGNORECASE):
+        if not self.stream and re.search(
+            r"\bstream(?:ing|ed)?\b",
+            complaint,
+            re.IGNORECASE,
+        ):
             return replace(self, stream=True)
         if self.seed and names("seed"):
             return replace(self, seed=False)
         if schema and self.schema and _SCHEMA.search(complaint):
             return replace(self, schema=False)
-        # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
+        # OpenAI names the field also if the prompt does not ask for JSON: that is a
+        # prompt error.
         about_json = names("response_format") or names(r"text\.format")
         if self.json and about_json and "must contain the word" not in complaint:
             return replace(self, json=False)
@@ -119,14 +137,18 @@ class Dialect:
             "schema": f"{url} takes no JSON schema, so answers may have any form",
             "limits": f"{url} takes {self.limits[0]}, not {before.limits[0]}",
         }
-        return [note for name, note in lost.items() if getattr(self, name) != getattr(before, name)]
+        return [
+            note
+            for name, note in lost.items()
+            if getattr(self, name) != getattr(before, name)
+        ]
 
 
 KNOWN: Mapping[str, Mapping[str, Any]] = {
-    "api.openai.com": {"limits": ("max_completion_tokens", "max_tokens")}
+    "api.openai.com": {"limits": ("max_completion_tokens", "max_tokens")},
 }
 """Fields of `Dialect` that are known before an endpoint refuses anything, by its host.
 
-No other endpoint needs an entry: the usual dialect is tried, and what is refused is left out from then on. An entry
-saves that one refused call.
+No other endpoint needs an entry: the usual dialect is tried, and what is refused is
+left out from then on. An entry saves that one refused call.
 """

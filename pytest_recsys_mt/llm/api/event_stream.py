@@ -24,7 +24,8 @@ def joined(body: bytes, load: Callable[[str], Any]) -> dict[str, Any]:
         load: Reads the JSON of each event.
 
     Returns:
-        The response in the form of one that was not streamed; an event with an error as it is.
+        The response in the form of one that was not streamed; an event with an error as
+        it is.
 
     Raises:
         ValueError: If the stream ends before the answer does.
@@ -74,7 +75,9 @@ def _objects(values: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _merge(response: dict[str, Any], event: Mapping[str, Any]) -> None:
-    """Take over the fields of an event; tokens that were counted as written stay counted."""
+    """Take over the fields of an event; tokens that were
+    counted as written stay counted.
+    """
     usage_before = response.get("usage")
     for name, value in event.items():
         if value is not None:

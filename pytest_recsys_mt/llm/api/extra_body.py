@@ -8,7 +8,7 @@ from pytest_recsys_mt.safety.redaction import HEADERS, holds_secret
 _OWN_FIELDS = frozenset(
     ("model", "messages", "input", "instructions", "temperature", "top_p", "seed",
      "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
-     "response_format", "text")
+     "response_format", "text"),
 )  # fmt: skip
 """Fields of a request that are not for `extra_body`, since they are set here."""
 
@@ -17,7 +17,8 @@ _UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
 
 
 def check(prefix: str, fields: Collection[str]) -> None:
-    """Raise `RecommenderError` for a field that would not be read, is set elsewhere, or looks like a key.
+    """Raise `RecommenderError` for a field that would not be read, is set elsewhere, or
+    looks like a key.
 
     Args:
         prefix: Begins the spec of the model, and the message.
@@ -27,16 +28,16 @@ def check(prefix: str, fields: Collection[str]) -> None:
     if unread:
         raise RecommenderError(
             f"{prefix}: extra_body.{min(unread)} asks for what is not read: one call has one answer, "
-            f"which is read whole and as text; leave it out"
+            f"which is read whole and as text; leave it out",
         )
     own = _OWN_FIELDS.intersection(fields)
     if own:
         raise RecommenderError(
             f"{prefix}: extra_body.{min(own)} would replace a field that this package sets; leave it "
-            f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say"
+            f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say",
         )
     secrets = [name for name in fields if holds_secret(f"?{name}=")]
     if secrets:
         raise RecommenderError(
-            f"{prefix}: extra_body.{secrets[0]} looks like a key, and a spec is shown; give it in {HEADERS}"
+            f"{prefix}: extra_body.{secrets[0]} looks like a key, and a spec is shown; give it in {HEADERS}",
         )

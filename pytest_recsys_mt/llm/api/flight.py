@@ -11,18 +11,23 @@ from functools import partial
 from pytest_recsys_mt.requests import Completion, Prompt
 
 Told = tuple[int, Completion | None]
-"""The position of a call and its answer; None for an attempt without an answer that may have been
-paid for and may be repeated."""
+"""The position of a call and its answer; None for an attempt without an answer that may
+have been paid for and may be repeated.
+"""
 
 Ask = Callable[[Prompt, Callable[[], Awaitable[None]]], Awaitable[Completion]]
-"""Asks one prompt; awaits the second argument after each failed attempt that may have been paid."""
+"""Asks one prompt; awaits the second argument after each
+failed attempt that may have been paid.
+"""
 
 
 class Flight:
-    """Asks a limited number of prompts at a time, and yields the answers that have arrived.
+    """Asks a limited number of prompts at a time, and yields the answers that have
+    arrived.
 
-    While `ahead` answers wait to be taken, no worker asks on before its own is taken. With 0, a
-    caller that counts the cost of answers can `stop` in time, however slowly it counts.
+    While `ahead` answers wait to be taken, no worker asks on before its own is taken.
+    With 0, a caller that counts the cost of answers can `stop` in time, however slowly
+    it counts.
     """
 
     def __init__(self, ahead: int) -> None:
@@ -41,7 +46,9 @@ class Flight:
         self.stopped = False
 
     def __iter__(self) -> Iterator[list[Told]]:
-        """The results of the calls, until `end`; those that arrived together in one list."""
+        """The results of the calls, until `end`; those
+        that arrived together in one list.
+        """
         ended = False
         while not ended:
             arrived = [self._arrived.get()]
@@ -54,10 +61,15 @@ class Flight:
                 yield [told for told, _ in results]
                 self._untold.difference_update(position for (position, _), _ in results)
                 with contextlib.suppress(RuntimeError):  # the loop may have closed
-                    self._loop.call_soon_threadsafe(_release, [taken for _, taken in results])
+                    self._loop.call_soon_threadsafe(
+                        _release,
+                        [taken for _, taken in results],
+                    )
 
     async def ask_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
-        """Ask all prompts, and those that are added meanwhile, at most `most` at a time."""
+        """Ask all prompts, and those that are added
+        meanwhile, at most `most` at a time.
+        """
         self._loop = asyncio.get_running_loop()
 
         async def work() -> None:
@@ -66,7 +78,8 @@ class Flight:
                 self._asking[asyncio.current_task()] = index
                 answer = await ask(prompt, partial(self._tell, (index, None)))
                 taken = self._tell((index, answer))
-                # Who takes it may `add` prompts: the flight must not have ended by then.
+                # Who takes it may `add` prompts: the flight must not have ended by
+                # then.
                 if self._arrived.qsize() >= self._ahead or not self._waiting:
                     await taken
 
@@ -88,7 +101,8 @@ class Flight:
     def add(self, prompts: Sequence[Prompt]) -> None:
         """Ask these prompts too; their positions go on from the last. Thread-safe.
 
-        Call it while an answer is being read from the iterator, so that the flight cannot have ended.
+        Call it while an answer is being read from the iterator, so that the flight
+        cannot have ended.
         """
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._add, prompts)
@@ -114,11 +128,15 @@ class Flight:
 
     @property
     def in_flight(self) -> list[int]:
-        """The positions of the calls that may have been paid for since anything was yielded of them."""
+        """The positions of the calls that may have been paid for
+        since anything was yielded of them.
+        """
         return sorted(self._untold)
 
     def stop(self) -> None:
-        """Start no further attempt; attempts in flight may end and are yielded. Thread-safe."""
+        """Start no further attempt; attempts in flight may
+        end and are yielded. Thread-safe.
+        """
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stop)
 

@@ -1,4 +1,6 @@
-"""Chat models behind an OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, llama.cpp."""
+"""Chat models behind an OpenAI-compatible endpoint:
+OpenAI, vLLM, SGLang, Ollama, llama.cpp.
+"""
 
 from __future__ import annotations
 
@@ -31,32 +33,39 @@ if TYPE_CHECKING:
 class OpenAIModel:
     """A text model behind the Chat Completions API, or the Responses API.
 
-    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use. The key is sent
-    only to that address, over https or on this machine. Redirects are not followed. A prompt's `schema` is sent until
-    the endpoint refuses it; `notes` are the fields that it refused, one sentence each. With `ahead`, further calls are
-    sent before answers are taken; a run without limits sets it. Most servers batch the calls of many users, and answers
-    change with the shape of the batch even at temperature 0.
+    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read
+    at first use. The key is sent only to that address, over https or on this machine.
+    Redirects are not followed. A prompt's `schema` is sent until the endpoint refuses
+    it; `notes` are the fields that it refused, one sentence each. With `ahead`, further
+    calls are sent before answers are taken; a run without limits sets it. Most servers
+    batch the calls of many users, and answers change with the shape of the batch even
+    at temperature 0.
 
     Args:
         model: The model's name at the endpoint.
         temperature: At least 0; None leaves it to the endpoint.
-        max_tokens: The most tokens of one answer, with its thinking. None: 16,384 for a model that
-            is known to think by its name, or by its `reasoning_effort`; 1,024 for others.
+        max_tokens: The most tokens of one answer, with its thinking. None: 16,384 for a
+            model that is known to think by its name, or by its `reasoning_effort`;
+            1,024 for others.
         top_p: In (0, 1]; None leaves it to the endpoint.
-        json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
-            which no built-in template does.
-        answer: ``json`` asks for recommendations as a list by a JSON schema, and says so at the end
-            of the prompt; ``offered`` the same, and the schema allows the offered titles alone. Other prompts,
-            such as those of judges, stay the same.
-        concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
-            and tries up to 64 while answers stay as fast.
-        timeout: Seconds of one attempt. None: 300 for a model that is known to think, 60 for others.
-        max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks only once.
-            None leaves it to the run.
+        json: Whether answers must be JSON (``response_format``). The prompt must ask
+            for JSON too, which no built-in template does.
+        answer: ``json`` asks for recommendations as a list by a JSON schema, and says
+            so at the end of the prompt; ``offered`` the same, and the schema allows the
+            offered titles alone. Other prompts, such as those of judges, stay the same.
+        concurrency: Calls in flight at a time; fewer while the endpoint refuses. None
+            starts with 8 and tries up to 64 while answers stay as fast.
+        timeout: Seconds of one attempt. None: 300 for a model that is known to think,
+            60 for others.
+        max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks
+            only once. None leaves it to the run.
         reasoning_effort: How long a model thinks; None leaves it to the endpoint.
-        api: None: Chat Completions, and Responses for a model or an endpoint that has nothing else.
-        deterministic: Whether equal prompts always get equal answers, as from a server that answers each call alone.
-        seeded: Whether a prompt that is sent again with the same ``seed`` always gets the same answer.
+        api: None: Chat Completions, and Responses for a model or an endpoint that has
+            nothing else.
+        deterministic: Whether equal prompts always get equal answers, as from a server
+            that answers each call alone.
+        seeded: Whether a prompt that is sent again with the same ``seed`` always gets
+            the same answer.
         extra_body: Further fields of the request.
 
     Raises:
@@ -88,7 +97,13 @@ class OpenAIModel:
         self._default_limit = most if self.max_tokens is None else None
         self.max_tokens = most if self.max_tokens is None else self.max_tokens
         self.timeout = self._longest = longest if self.timeout is None else self.timeout
-        given = self.temperature, self.top_p, self.reasoning_effort, self.api, self.extra_body
+        given = (
+            self.temperature,
+            self.top_p,
+            self.reasoning_effort,
+            self.api,
+            self.extra_body,
+        )
         temperature, top_p, effort, api, extra_body = given
         specs.check(
             self.prefix,
@@ -114,7 +129,9 @@ class OpenAIModel:
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
-        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises `RecommenderError` as the class."""
+        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises
+        `RecommenderError` as the class.
+        """
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
         factory = partial(cls, target.removeprefix(f"{cls.prefix}:"), extra_body=extra)
@@ -122,13 +139,17 @@ class OpenAIModel:
         return model
 
     def __repr__(self) -> str:
-        given = {name: value for name, value in self._sampling.items() if value is not None}
+        given = {
+            name: value for name, value in self._sampling.items() if value is not None
+        }
         sampling = "".join(f", {name}={value!r}" for name, value in given.items())
         return f"{type(self).__name__}({self.model!r}{sampling})"
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything besides the prompt that an answer depends on, as JSON data without secrets."""
+        """Everything besides the prompt that an answer depends
+        on, as JSON data without secrets.
+        """
         return {
             "provider": self.prefix,
             "host": self._endpoint.url,
@@ -137,11 +158,14 @@ class OpenAIModel:
         }
 
     def require_key(self) -> None:
-        """Raise `RecommenderError` if the server wants a key and there is none, or its address is unusable."""
+        """Raise `RecommenderError` if the server wants a key and
+        there is none, or its address is unusable.
+        """
         self._endpoint.key()
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Answers in the order of the prompts; a failed call is a `Completion` with an error.
+        """Answers in the order of the prompts; a failed call is a `Completion` with an
+        error.
 
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
@@ -150,11 +174,16 @@ class OpenAIModel:
         answers = {index: answer for index, answer in told if answer is not None}
         return [answers[index] for index in range(len(prompts))]
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Generator[list[Told], None, None]:
-        """Yield each prompt's position with its answer, those that arrived together in one list.
+    def complete_each(
+        self,
+        prompts: Sequence[Prompt],
+    ) -> Generator[list[Told], None, None]:
+        """Yield each prompt's position with its answer, those that arrived together in
+        one list.
 
-        None instead of an answer is an attempt that gave none and may have been paid for; later results for that prompt
-        do not include its cost. If the caller stops reading, the calls in flight are cancelled. Raises as `complete`.
+        None instead of an answer is an attempt that gave none and may have been paid
+        for; later results for that prompt do not include its cost. If the caller stops
+        reading, the calls in flight are cancelled. Raises as `complete`.
         """
         channel, pace = self._channel, self._pace
         if self._loop is None:
@@ -170,20 +199,26 @@ class OpenAIModel:
             calls.cancel()
 
     def also(self, prompts: Sequence[Prompt]) -> bool:
-        """Ask these prompts too, in the `complete_each` that is being read; it numbers them on."""
+        """Ask these prompts too, in the `complete_each` that
+        is being read; it numbers them on.
+        """
         if self._flight is None:
             return False
         self._flight.add(prompts)
         return True
 
     def wind_down(self) -> bool:
-        """Start no further call; `complete_each` continues until those in flight are answered."""
+        """Start no further call; `complete_each` continues
+        until those in flight are answered.
+        """
         if self._flight is not None:
             self._flight.stop()
         return True
 
     def in_flight(self) -> list[int]:
-        """The positions of the calls that may have been paid for, although `complete_each` yielded no answer."""
+        """The positions of the calls that may have been paid for, although
+        `complete_each` yielded no answer.
+        """
         return [] if self._flight is None else self._flight.in_flight
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
@@ -225,7 +260,10 @@ class OpenAIModel:
 
     @cached_property
     def _pace(self) -> Pace:
-        return Pace(self.concurrency, MAX_WAIT if self.max_wait is None else self.max_wait)
+        return Pace(
+            self.concurrency,
+            MAX_WAIT if self.max_wait is None else self.max_wait,
+        )
 
     @cached_property
     def _channel(self) -> Channel:
@@ -297,9 +335,14 @@ class OpenAIModel:
                     if missing and no_chat is not None:
                         raise no_chat from None  # it has neither API
                     if before is not None:
-                        again = without_rejected(before, sent=self._arguments(prompt, before))
+                        again = without_rejected(
+                            before,
+                            sent=self._arguments(prompt, before),
+                        )
                         if again != dialect:
-                            self._learn(dialect)  # another complaint: the first one is settled
+                            self._learn(
+                                dialect,
+                            )  # another complaint: the first one is settled
                     raise
                 if simpler.responses and not dialect.responses:
                     no_chat = error

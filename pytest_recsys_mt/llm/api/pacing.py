@@ -22,17 +22,25 @@ MAX_WAIT = 120.0
 _SLOWER = 2.0  # more calls at a time are tried while answers take at most this multiple of the shortest time
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-"""Seconds; the pause doubles from the first to the longest while an endpoint keeps refusing."""
+"""Seconds; the pause doubles from the first to the
+longest while an endpoint keeps refusing.
+"""
 
 _STRANGER = 5.0
 """Seconds to wait for an endpoint that never answered: the address is probably wrong."""
 
 _BELIEVED = 8
-"""Number of calls in a row that are asked to wait longer than `Pace.max_wait`, or break off while that is 0, before this
-counts for all calls: a single one may be an error of one of many servers behind an address."""
+"""Number of calls in a row that are asked to wait longer than `Pace.max_wait`, or break
+off while that is 0, before this counts for all calls: a single one may be an error of
+one of many servers behind an address.
+"""
 
 
-def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) -> tuple[Rule, ...]:
+def pace_rules(
+    concurrency: int | None,
+    timeout: float,
+    max_wait: float | None,
+) -> tuple[Rule, ...]:
     """What holds for the arguments of a model that is paced; see `specs.check`."""
     calls, wait = 1 if concurrency is None else concurrency, max_wait or 0
     return (
@@ -43,7 +51,9 @@ def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) 
 
 
 class UnavailableError(Exception):
-    """An endpoint is not worth waiting for: its last error, and the seconds that it asked for, if too many."""
+    """An endpoint is not worth waiting for: its last error, and
+    the seconds that it asked for, if too many.
+    """
 
     def __init__(self, reason: str, asked: float | None) -> None:
         super().__init__(reason)
@@ -60,17 +70,21 @@ class Turn:
 
 
 class Pace:
-    """Additive increase, multiplicative decrease, for the calls of one model at one endpoint.
+    """Additive increase, multiplicative decrease, for the calls of one model at one
+    endpoint.
 
-    The limit doubles with every limit-many answers up to the first refusal. Later it grows by one, and only while
-    answers do not take longer than with fewer calls (Chiu and Jain 1989, "Analysis of the increase and decrease
-    algorithms for congestion avoidance"; Jacobson 1988 for the start). A refusal halves it and pauses all calls.
-    Refusals of calls that were in flight by then are the same event and only affect the pause. An endpoint that is
-    silent for too long is given up, and all its calls fail at once; after a pause, a call may still try again.
+    The limit doubles with every limit-many answers up to the first refusal. Later it
+    grows by one, and only while answers do not take longer than with fewer calls (Chiu
+    and Jain 1989, "Analysis of the increase and decrease algorithms for congestion
+    avoidance"; Jacobson 1988 for the start). A refusal halves it and pauses all calls.
+    Refusals of calls that were in flight by then are the same event and only affect the
+    pause. An endpoint that is silent for too long is given up, and all its calls fail
+    at once; after a pause, a call may still try again.
 
-    A pace belongs to one event loop. Without a `ceiling` it starts with `FIRST` calls and tries up to `MOST`. `draw`
-    returns a number in [0, 1), so that many clients do not return together. `limit` calls may be in flight now; `alive`
-    says whether the endpoint has ever answered, even by a refusal.
+    A pace belongs to one event loop. Without a `ceiling` it starts with `FIRST` calls
+    and tries up to `MOST`. `draw` returns a number in [0, 1), so that many clients do
+    not return together. `limit` calls may be in flight now; `alive` says whether the
+    endpoint has ever answered, even by a refusal.
     """
 
     def __init__(
@@ -112,7 +126,8 @@ class Pace:
         """Wait for a place among the calls in flight; end every turn by `leave`.
 
         Raises:
-            UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too long.
+            UnavailableError: If the endpoint asks for too long a wait, or was
+                unreachable for too long.
         """
         while True:
             left = self._open_at - self.clock()
@@ -138,7 +153,9 @@ class Pace:
         self._wake(self.limit - len(self._flying))
 
     def time_limit(self, timeout: float) -> float:
-        """Seconds that an attempt which begins now may take: no more than the patience with a silent endpoint."""
+        """Seconds that an attempt which begins now may take: no more
+        than the patience with a silent endpoint.
+        """
         since = self._failing_since
         if since is None and not self.alive:
             since = self._began
@@ -154,17 +171,23 @@ class Pace:
         self._failing_since = None
 
     def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
-        """Record an attempt without an answer; returns whether the endpoint is given up.
+        """Record an attempt without an answer; returns whether the endpoint is given
+        up.
 
-        If other calls were answered meanwhile, the failure is the call's own. Otherwise the endpoint is silent, and is
-        given up if that lasts too long. One that `hangs` accepted the call, as one that is still loading a model does.
-        Where no time has to pass, the calls that were in flight at the first failure have to end without an answer too,
-        and connections that break have to be many in a row.
+        If other calls were answered meanwhile, the failure is the call's own. Otherwise
+        the endpoint is silent, and is given up if that lasts too long. One that `hangs`
+        accepted the call, as one that is still loading a model does. Where no time has
+        to pass, the calls that were in flight at the first failure have to end without
+        an answer too, and connections that break have to be many in a row.
         """
         if self._heard_at > turn.began:
             return False
         now = self.clock()
-        since = turn.began if self._failing_since is None else min(self._failing_since, turn.began)
+        since = (
+            turn.began
+            if self._failing_since is None
+            else min(self._failing_since, turn.began)
+        )
         self._failing_since = since
         self._unheard += 1
         if self._unheard == 1:
@@ -173,7 +196,9 @@ class Pace:
         # A single call may hang because of its content.
         proven = self._unheard > 1 or (patience > 0 and not self.alive)
         if patience == 0:
-            proven = self._unheard >= (2 if hangs else _BELIEVED) and not self._awaits(turn)
+            proven = self._unheard >= (2 if hangs else _BELIEVED) and not self._awaits(
+                turn,
+            )
         if now - since < patience or not proven:
             return False
         self.limit, self._refused_at = 1, now
@@ -186,8 +211,8 @@ class Pace:
     def overlong(self, asked: float | None, *, first: bool) -> bool:
         """Whether a requested wait is too long, and does not yet count for all calls.
 
-        It counts for all once many calls in a row were asked for it at their `first` failure, and
-        no older call is in flight.
+        It counts for all once many calls in a row were asked for it at their `first`
+        failure, and no older call is in flight.
         """
         if asked is None or asked <= self.max_wait:
             return False
@@ -220,7 +245,9 @@ class Pace:
             self.limit = max(1, self.limit // 2)
 
     def refused(self, turn: Turn, reason: str, asked: float | None) -> None:
-        """Pause the calls to the endpoint, for `asked` seconds or as long as the pace chooses."""
+        """Pause the calls to the endpoint, for `asked`
+        seconds or as long as the pace chooses.
+        """
         now = self.clock()
         is_new = turn.refusals == self._refusals
         self.slow_down(turn)
@@ -230,7 +257,11 @@ class Pace:
         if asked is not None:
             pause = asked + min(1.0, asked / 10) * self.draw()
         elif is_new:
-            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**self._in_a_row) * (1 + self.draw()) / 2
+            pause = (
+                min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**self._in_a_row)
+                * (1 + self.draw())
+                / 2
+            )
         else:
             return
         self._in_a_row += is_new
@@ -238,8 +269,12 @@ class Pace:
             self._open_at, self._reason, self._asked = now + pause, reason, asked
 
     def _awaits(self, turn: Turn) -> bool:
-        """Whether a call but this one, in flight since before the endpoint fell silent, may be answered yet."""
-        return any(each.began < self._silent_at for each in self._flying if each is not turn)
+        """Whether a call but this one, in flight since before the
+        endpoint fell silent, may be answered yet.
+        """
+        return any(
+            each.began < self._silent_at for each in self._flying if each is not turn
+        )
 
     @property
     def _patience(self) -> float:

@@ -1,4 +1,6 @@
-"""The Responses API, as a translation of Chat Completions: of requests to it, and of its answers."""
+"""The Responses API, as a translation of Chat Completions:
+of requests to it, and of its answers.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +12,8 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def request(chat: Mapping[str, Any]) -> dict[str, Any]:
-    """The request to `/responses` that asks the same as a request to `/chat/completions`.
+    """The request to `/responses` that asks the same as a request to
+    `/chat/completions`.
 
     There is no seed. Nothing is stored at the provider.
     """
@@ -18,7 +21,9 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
     system = [message["content"] for message in messages if message["role"] == "system"]
     asked: dict[str, Any] = {
         "model": chat["model"],
-        "input": [_message(message) for message in messages if message["role"] != "system"],
+        "input": [
+            _message(message) for message in messages if message["role"] != "system"
+        ],
         "store": False,
     }
     if system:
@@ -29,7 +34,9 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "reasoning_effort":
             asked["reasoning"] = {"effort": value}
         elif name == "response_format":
-            asked["text"] = {"format": {"type": value["type"], **value.get("json_schema", {})}}
+            asked["text"] = {
+                "format": {"type": value["type"], **value.get("json_schema", {})},
+            }
         elif name in ("temperature", "top_p", "stream"):
             asked[name] = value
     return asked
@@ -41,11 +48,15 @@ def as_chat(response: Mapping[str, Any]) -> dict[str, Any]:
         return {"error": response.get("error") or "no reason given"}
     parts = list(_parts(response))
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    refusals = [part["refusal"] for part in parts if isinstance(part.get("refusal"), str)]
+    refusals = [
+        part["refusal"] for part in parts if isinstance(part.get("refusal"), str)
+    ]
     message = {
         "content": "".join(texts),
         "refusal": "".join(refusals),
-        "reasoning": any(mapping(item).get("type") == "reasoning" for item in response["output"]),
+        "reasoning": any(
+            mapping(item).get("type") == "reasoning" for item in response["output"]
+        ),
     }
     reason = mapping(response.get("incomplete_details")).get("reason")
     finish = "length" if reason == "max_output_tokens" else reason or "stop"
@@ -66,7 +77,11 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     parts = [
         {"type": "input_text", "text": part["text"]}
         if part["type"] == "text"
-        else {"type": "input_image", "image_url": part["image_url"]["url"], "detail": "auto"}
+        else {
+            "type": "input_image",
+            "image_url": part["image_url"]["url"],
+            "detail": "auto",
+        }
         for part in content
     ]
     return {"role": message["role"], "content": parts}

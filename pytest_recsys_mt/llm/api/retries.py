@@ -33,8 +33,8 @@ class PassingError(ValueError):
 
 
 def setback(error: BaseException) -> Setback | None:
-    """The kind of a failed attempt; None if another attempt would fail too, as after a refused
-    certificate, a used-up quota and most statuses.
+    """The kind of a failed attempt; None if another attempt would fail too, as after a
+    refused certificate, a used-up quota and most statuses.
     """
     import aiohttp
     import httpx2
@@ -50,7 +50,10 @@ def setback(error: BaseException) -> Setback | None:
         if is_caused_by(error, ssl.SSLCertVerificationError):
             return None
         # A body that breaks off came after a status, so the endpoint is not silent.
-        return Setback(shared=False, answered=is_caused_by(error, aiohttp.ClientPayloadError))
+        return Setback(
+            shared=False,
+            answered=is_caused_by(error, aiohttp.ClientPayloadError),
+        )
     if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
         return None
     status, headers = error.response.status_code, error.response.headers
@@ -70,7 +73,8 @@ def setback(error: BaseException) -> Setback | None:
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that a response asks to wait, or None if it gives none in a known form.
 
-    It is ``retry-after-ms``, or ``retry-after`` in seconds or as a date (RFC 9110, 10.2.3), `now` in Unix time.
+    It is ``retry-after-ms``, or ``retry-after`` in seconds or as a date (RFC 9110,
+    10.2.3), `now` in Unix time.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "")
@@ -81,7 +85,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         if 0 <= seconds < float("inf"):
             return seconds
     try:
-        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
+        return max(
+            0.0,
+            parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now,
+        )
     except (ValueError, OverflowError):
         return None
 
@@ -90,7 +97,11 @@ def is_unreachable(error: BaseException) -> bool:
     """Whether the connection failed for another reason than an untrusted certificate."""
     import aiohttp
 
-    lost = is_caused_by(error, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    lost = is_caused_by(
+        error,
+        aiohttp.ClientConnectorError,
+        aiohttp.ConnectionTimeoutError,
+    )
     return lost and not is_caused_by(error, ssl.SSLCertVerificationError)
 
 
@@ -108,15 +119,19 @@ def is_caused_by(error: BaseException, *kinds: type[BaseException]) -> bool:
 
 
 async def persist(
-    attempt: Callable[[], Awaitable[T]], pace: Pace, describe: Callable[[Exception], str]
+    attempt: Callable[[], Awaitable[T]],
+    pace: Pace,
+    describe: Callable[[Exception], str],
 ) -> T:
     """Attempt until it succeeds or a further attempt is useless.
 
-    After its first failure, a call is tried for `pace.max_wait` seconds. It may have `ATTEMPTS` failures of its own;
-    `pace` counts those of the endpoint, including silence, for all calls together.
+    After its first failure, a call is tried for `pace.max_wait` seconds. It may have
+    `ATTEMPTS` failures of its own; `pace` counts those of the endpoint, including
+    silence, for all calls together.
 
     Raises:
-        UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too long.
+        UnavailableError: If the endpoint asks for too long a wait, or was unreachable
+            for too long.
         Exception: The exception of the last attempt.
     """
     deadline: float | None = None

@@ -1,4 +1,6 @@
-"""The HTTP client below the OpenAI client. It imports openai; import it only when needed."""
+"""The HTTP client below the OpenAI client. It imports
+openai; import it only when needed.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +12,9 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.safety.errors import RecommenderError
 
 LARGEST = 2_000_000
-"""Most bytes of a response to read; the longest answers of real models have some 100,000."""
+"""Most bytes of a response to read; the longest
+answers of real models have some 100,000.
+"""
 
 _STREAMED = 8 * LARGEST  # of a stream, which says a word in some 200 bytes
 
@@ -23,11 +27,16 @@ class UnreadableError(ValueError):
     """A response whose body is not read completely; the text says why."""
 
 
-def http_client(endpoint: Endpoint, connections: int, notes: list[str]) -> httpx2.AsyncClient:
-    """The fastest transport that the OpenAI client has (aiohttp), made safe, with a connection for each call in flight.
+def http_client(
+    endpoint: Endpoint,
+    connections: int,
+    notes: list[str],
+) -> httpx2.AsyncClient:
+    """The fastest transport that the OpenAI client has (aiohttp), made safe, with a
+    connection for each call in flight.
 
-    It limits only the time for connecting: the caller limits the whole attempt, as a server that
-    sends a byte a minute would keep every limit between two bytes.
+    It limits only the time for connecting: the caller limits the whole attempt, as a
+    server that sends a byte a minute would keep every limit between two bytes.
 
     Args:
         endpoint: Where requests go.
@@ -46,7 +55,8 @@ def http_client(endpoint: Endpoint, connections: int, notes: list[str]) -> httpx
         verify=context,
         timeout=httpx2.Timeout(None, connect=_CONNECT),
         limits=httpx2.Limits(max_connections=connections),
-        # A small compressed body may expand to a large one, so none is requested or accepted.
+        # A small compressed body may expand to a large one, so none is requested or
+        # accepted.
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_limit]},
     )
@@ -71,7 +81,7 @@ def _allow(connections: int) -> None:
         raise RecommenderError(
             f"concurrency={connections!r} takes {needed:,} open files, and this process may open "
             f"{hard:,}; raise that limit (ulimit -Hn), or lower concurrency to "
-            f"{max(1, hard - _OTHER_FILES)}"
+            f"{max(1, hard - _OTHER_FILES)}",
         )
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
@@ -80,9 +90,13 @@ def _allow(connections: int) -> None:
 async def _limit(response: httpx2.Response) -> None:
     coding = response.headers.get("content-encoding", "identity").strip()
     if coding.lower() not in ("", "identity"):
-        raise UnreadableError(f"the answer is packed as {coding!r}, which was not asked for")
+        raise UnreadableError(
+            f"the answer is packed as {coding!r}, which was not asked for",
+        )
     if isinstance(response.stream, httpx2.AsyncByteStream):
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        is_stream = response.headers.get("content-type", "").startswith(
+            "text/event-stream",
+        )
         response.stream = _Limited(response.stream, _STREAMED if is_stream else LARGEST)
 
 

@@ -1,4 +1,6 @@
-"""Answers of the library's ``generate``, a batch at a time, and the probabilities of given ones."""
+"""Answers of the library's ``generate``, a batch at a
+time, and the probabilities of given ones.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from transformers import Cache, DynamicCache, LogitsProcessor, StoppingCriteria, TopPLogitsWarper
+from transformers import (
+    Cache,
+    DynamicCache,
+    LogitsProcessor,
+    StoppingCriteria,
+    TopPLogitsWarper,
+)
 from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
 from pytest_recsys_mt.llm.local.batches import Tokens
@@ -34,7 +42,9 @@ class Writing:
         return SeededSampling(seeds, self.temperature, self.top_p)
 
     def is_over(self, answer: Sequence[int], k: int | None) -> bool:
-        """Whether an answer has ended, by its last token or because it has listed `k` entries."""
+        """Whether an answer has ended, by its last token or
+        because it has listed `k` entries.
+        """
         last = answer[-1]
         if last in self.ends:
             return True
@@ -46,22 +56,33 @@ class Writing:
 
 
 def keeps_tokens(network: Any) -> bool:
-    """Whether a model keeps keys and values of what it read, so that any row can go on from them.
+    """Whether a model keeps keys and values of what it read, so that any row can go on
+    from them.
 
     A recurrent model keeps a state instead, which some architectures cannot continue.
     """
     layers = DynamicCache(config=network.config).layers
-    recurrent = any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers)
-    return not recurrent and "past_key_values" in inspect.signature(network.forward).parameters
+    recurrent = any(
+        isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers
+    )
+    return (
+        not recurrent
+        and "past_key_values" in inspect.signature(network.forward).parameters
+    )
 
 
 def read(
-    network: Any, tokens: torch.Tensor, mask: torch.Tensor, rows: Sequence[int]
+    network: Any,
+    tokens: torch.Tensor,
+    mask: torch.Tensor,
+    rows: Sequence[int],
 ) -> tuple[torch.Tensor, Cache]:
-    """Read prompts once, to continue each as often as needed; for a model that `keeps_tokens`.
+    """Read prompts once, to continue each as often as needed; for a model that
+    `keeps_tokens`.
 
-    Tokens and mask (1 for those that count) have the shape `(prompts, length)`; `rows` is the prompt of each row that
-    is continued. Returns the logits of the token after each prompt, `(prompts, vocabulary)`, and the cache of the rows.
+    Tokens and mask (1 for those that count) have the shape `(prompts, length)`; `rows`
+    is the prompt of each row that is continued. Returns the logits of the token after
+    each prompt, `(prompts, vocabulary)`, and the cache of the rows.
     """
     output = network.generate(
         input_ids=tokens,
@@ -81,19 +102,24 @@ def write(
     lines: Sequence[int | None],
     how: Writing,
 ) -> list[list[int]]:
-    """Answer the prompts of a batch by one ``generate``, padded in front; `lines` are the entries
-    after which each answer ends, None for free text.
+    """Answer the prompts of a batch by one ``generate``, padded in front; `lines` are
+    the entries after which each answer ends, None for free text.
 
     Returns the tokens of each answer, including the ending token.
     """
     longest = max(map(len, prompts))
     # Repetitions are read once.
-    read_once = longest > 1 and len(set(prompts)) < len(prompts) and keeps_tokens(network)
+    read_once = (
+        longest > 1 and len(set(prompts)) < len(prompts) and keeps_tokens(network)
+    )
     distinct = list(dict.fromkeys(prompts)) if read_once else prompts
     pads = [longest - len(prompt) for prompt in distinct]
     padded = [[0] * pad + [*prompt] for pad, prompt in zip(pads, distinct, strict=True)]
     tokens = torch.tensor(padded, device=network.device)
-    mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=network.device)
+    mask = torch.tensor(
+        [[0] * pad + [1] * (longest - pad) for pad in pads],
+        device=network.device,
+    )
     cache = None
     if read_once:
         rows = [distinct.index(prompt) for prompt in prompts]
@@ -115,7 +141,9 @@ def write(
 
 
 class Over(StoppingCriteria):
-    """Ends each row of ``generate`` as `Writing.is_over` says; `ends` are the tokens of ended answers."""
+    """Ends each row of ``generate`` as `Writing.is_over` says;
+    `ends` are the tokens of ended answers.
+    """
 
     def __init__(self, start: int, lines: Sequence[int | None], how: Writing) -> None:
         self.ends: list[int | None] = [None] * len(lines)
@@ -123,18 +151,28 @@ class Over(StoppingCriteria):
         self._lines = lines
         self._how = how
 
-    def __call__(self, input_ids: torch.Tensor, scores: object = None, **kwargs: object) -> Any:
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        scores: object = None,
+        **kwargs: object,
+    ) -> Any:
         """Which rows are over, `(rows,)`, for tokens `(rows, length)`."""
         for row, answer in enumerate(input_ids[:, self._start :].tolist()):
             if self.ends[row] is None and self._how.is_over(answer, self._lines[row]):
                 self.ends[row] = len(answer)
-        return torch.tensor([end is not None for end in self.ends], device=input_ids.device)
+        return torch.tensor(
+            [end is not None for end in self.ends],
+            device=input_ids.device,
+        )
 
 
 def is_listed(text: str, k: int) -> bool:
-    """Whether the answer so far has `k` complete entries of a list, each with its line ended.
+    """Whether the answer so far has `k` complete entries of a list, each with its line
+    ended.
 
-    They are numbered lines, or bulleted ones if no line is numbered; reasoning contains none.
+    They are numbered lines, or bulleted ones if no line is numbered; reasoning contains
+    none.
     """
     done = text[: text.rfind("\n") + 1]
     places = [piece.place for piece in pieces(without_controls(done))]
@@ -145,41 +183,64 @@ def is_listed(text: str, k: int) -> bool:
 class SeededSampling(LogitsProcessor):
     """Turns greedy decoding into sampling, each row by its own seed.
 
-    The largest of ``scores / temperature + g`` with independent standard Gumbel ``g`` is an exact
-    draw from ``softmax(scores / temperature)`` (Maddison, Tarlow & Minka 2014, A* Sampling, section
-    2, https://arxiv.org/abs/1411.0030). So a row's draws depend only on its seed and its scores.
-    With one generator for all, they would also depend on the neighbours in the batch.
+    The largest of ``scores / temperature + g`` with independent standard Gumbel ``g``
+    is an exact draw from ``softmax(scores / temperature)`` (Maddison, Tarlow & Minka
+    2014, A* Sampling, section 2, https://arxiv.org/abs/1411.0030). So a row's draws
+    depend only on its seed and its scores. With one generator for all, they would also
+    depend on the neighbours in the batch.
     """
 
-    def __init__(self, seeds: Sequence[int], temperature: float, top_p: float = 1.0) -> None:
+    def __init__(
+        self,
+        seeds: Sequence[int],
+        temperature: float,
+        top_p: float = 1.0,
+    ) -> None:
         # On the CPU, so that a seed means the same draws on every device.
-        self._generators = [torch.Generator().manual_seed(seed % 2**63) for seed in seeds]
+        self._generators = [
+            torch.Generator().manual_seed(seed % 2**63) for seed in seeds
+        ]
         self._temperature = temperature
         self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores whose argmax is the draw, `(rows, vocabulary)`, for the tokens so far, `(rows, length)`."""
+    def __call__(
+        self,
+        input_ids: torch.LongTensor,
+        scores: torch.Tensor,
+    ) -> torch.Tensor:
+        """Scores whose argmax is the draw, `(rows, vocabulary)`,
+        for the tokens so far, `(rows, length)`.
+        """
         scores = scores.float() / self._temperature
         if self._nucleus is not None:
             scores = self._nucleus(input_ids, scores)
         # In double precision: float32 has too few values near 0 for the largest noise.
         exponential = torch.stack(
             [
-                torch.empty(scores.shape[1], dtype=torch.float64).exponential_(generator=generator)
+                torch.empty(scores.shape[1], dtype=torch.float64).exponential_(
+                    generator=generator,
+                )
                 for generator in self._generators
-            ]
+            ],
         )
         return scores - exponential.log().to(scores)
 
 
-def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -> list[float]:
-    """The logarithm of the probability that the model continues with each choice, in nats.
+def log_probabilities(
+    network: Any,
+    prompt: Tokens,
+    choices: Sequence[Tokens],
+) -> list[float]:
+    """The logarithm of the probability that the model continues with each choice, in
+    nats.
 
-    It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the tokens before it. It is
-    not divided by their number, as in ``acc`` of the Language Model Evaluation Harness
-    (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So a choice is never less probable than a
-    longer choice that begins with it. Prompt and choices have at least one token. The prompt is read once, but anew for
-    each choice by a recurrent model (not `keeps_tokens`).
+    It is the sum of the log-probabilities of the choice's tokens, each given the prompt
+    and the tokens before it. It is not divided by their number, as in ``acc`` of the
+    Language Model Evaluation Harness
+    (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So a
+    choice is never less probable than a longer choice that begins with it. Prompt and
+    choices have at least one token. The prompt is read once, but anew for each choice
+    by a recurrent model (not `keeps_tokens`).
     """
     if not keeps_tokens(network):
         return [_alone(network, prompt, choice) for choice in choices]
@@ -196,12 +257,19 @@ def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -
         for row, choice in enumerate(choices):
             following = torch.tensor(choice[1:], dtype=torch.long, device=after.device)
             scores = after[row, : len(following)].float().log_softmax(-1)
-            totals[row] += scores.gather(1, following[:, None]).double().sum().to(totals.device)
+            totals[row] += (
+                scores.gather(1, following[:, None]).double().sum().to(totals.device)
+            )
     return [float(total) for total in totals]
 
 
 def _alone(network: Any, prompt: Tokens, choice: Tokens) -> float:
     tokens = torch.tensor([[*prompt, *choice]], device=network.device)
-    logits = network(input_ids=tokens).logits[0, len(prompt) - 1 : -1].float().log_softmax(-1)
+    logits = (
+        network(input_ids=tokens)
+        .logits[0, len(prompt) - 1 : -1]
+        .float()
+        .log_softmax(-1)
+    )
     following = tokens[0, len(prompt) :, None].to(logits.device)
     return float(logits.gather(1, following).double().sum())

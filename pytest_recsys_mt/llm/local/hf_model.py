@@ -19,35 +19,43 @@ SCORING = "sum of token log-probabilities"
 class HFModel(HFTextModel[LocalNetwork]):
     """A causal language model that runs in this process.
 
-    A model with a chat template gets its prompts through it; a model without one gets the contents
-    of the messages, joined by blank lines. Decoding is greedy at temperature 0. Otherwise each
-    prompt is sampled by its own seed (`SeededSampling`). Of the model's own generation settings
-    only the special tokens apply: no penalty, and no top-k that the spec does not show.
+    A model with a chat template gets its prompts through it; a model without one gets
+    the contents of the messages, joined by blank lines. Decoding is greedy at
+    temperature 0. Otherwise each prompt is sampled by its own seed (`SeededSampling`).
+    Of the model's own generation settings only the special tokens apply: no penalty,
+    and no top-k that the spec does not show.
 
-    It is deterministic if it is exact, at temperature 0. Otherwise the order of the floating-point
-    sums changes with the shape of the batch, and a prompt's neighbours depend on what the cache
-    lacks. This changes greedy answers often below float32, and at near ties in float32.
+    It is deterministic if it is exact, at temperature 0. Otherwise the order of the
+    floating-point sums changes with the shape of the batch, and a prompt's neighbours
+    depend on what the cache lacks. This changes greedy answers often below float32, and
+    at near ties in float32.
 
     Args:
-        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision in the local Hugging Face
-            cache is used as it is there. Weights are read only from safetensors or GGUF.
+        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A
+            revision in the local Hugging Face cache is used as it is there. Weights are
+            read only from safetensors or GGUF.
         temperature: At least 0.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1].
-        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. A batch that
-            does not fit into memory is halved.
+        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's
+            own elsewhere.
+        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. A
+            batch that does not fit into memory is halved.
         device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
         device_map: Divides a model among several GPUs, by accelerate's name of a map.
-        exact: Whether to answer each prompt alone, in float32, on one thread, by deterministic algorithms.
-        stop_at_k: Whether an answer ends with the line of its k-th list entry (`Prompt.k`).
-        answer: ``choices`` answers prompts that have choices with the k most probable ones, one per
-            line, by `SCORING`; a prompt without choices is still answered in words.
-        trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
-            model only at the full hash of a commit.
+        exact: Whether to answer each prompt alone, in float32, on one thread, by
+            deterministic algorithms.
+        stop_at_k: Whether an answer ends with the line of its k-th list entry
+            (`Prompt.k`).
+        answer: ``choices`` answers prompts that have choices with the k most probable
+            ones, one per line, by `SCORING`; a prompt without choices is still answered
+            in words.
+        trust_remote_code: Whether Python code that comes with the model may run here:
+            for a Hub model only at the full hash of a commit.
 
     Raises:
-        RecommenderError: If an argument is out of range, two contradict each other, or there is no such file.
+        RecommenderError: If an argument is out of range, two contradict each other, or
+            there is no such file.
     """
 
     weights = LocalNetwork
@@ -73,8 +81,18 @@ class HFModel(HFTextModel[LocalNetwork]):
             ("temperature", temperature, 0 <= temperature < float("inf"), "at least 0"),
             ("top_p", top_p, 0 < top_p <= 1, "in (0, 1]"),
             ("batch", batch, batch is None or batch >= 1, "at least 1"),
-            ("batch", batch, not exact or batch in (None, 1), "1 where answers are exact"),
-            ("device", device, not device_map or device == "auto", "left out beside device_map"),
+            (
+                "batch",
+                batch,
+                not exact or batch in (None, 1),
+                "1 where answers are exact",
+            ),
+            (
+                "device",
+                device,
+                not device_map or device == "auto",
+                "left out beside device_map",
+            ),
         )
         super().__init__(
             model,
@@ -99,7 +117,9 @@ class HFModel(HFTextModel[LocalNetwork]):
 
     def _own_identity(self) -> dict[str, object]:
         return {
-            "batch": "exact" if self.exact else {"size": self.batch, "tokens": self._batch_tokens},
+            "batch": "exact"
+            if self.exact
+            else {"size": self.batch, "tokens": self._batch_tokens},
             "answer": SCORING if self.scores_choices else "generate",
             "stop_at_k": self.stop_at_k,
             "sampling": {
@@ -113,7 +133,10 @@ class HFModel(HFTextModel[LocalNetwork]):
         """The tokens of a prompt, by the model's own tokenizer; no weights are loaded."""
         return len(self._local.encode(prompt.messages))
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
+    def complete_each(
+        self,
+        prompts: Sequence[Prompt],
+    ) -> Iterator[list[tuple[int, Completion]]]:
         if not prompts:
             return
         with self._computing():
@@ -125,7 +148,10 @@ class HFModel(HFTextModel[LocalNetwork]):
                     completion = self._choose(encoded[index], prompt)
                 yield [(index, completion)]
             elif len(encoded[index]) > self._local.context - self.max_tokens:
-                too_long = self._too_long(f"{len(encoded[index])} tokens", self.max_tokens)
+                too_long = self._too_long(
+                    f"{len(encoded[index])} tokens",
+                    self.max_tokens,
+                )
                 yield [(index, too_long)]
             else:
                 written.append(index)
@@ -138,7 +164,10 @@ class HFModel(HFTextModel[LocalNetwork]):
 
     @property
     def _batch_tokens(self) -> int:
-        return BATCH_TOKENS.get(self._local.device.partition(":")[0], BATCH_TOKENS["cpu"])
+        return BATCH_TOKENS.get(
+            self._local.device.partition(":")[0],
+            BATCH_TOKENS["cpu"],
+        )
 
     def _batches(self, prompts: Sequence[Tokens]) -> Iterator[list[int]]:
         if self.exact:
@@ -153,14 +182,21 @@ class HFModel(HFTextModel[LocalNetwork]):
         )
 
     def _write(
-        self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Sequence[int]
+        self,
+        prompts: Sequence[Tokens],
+        asked: Sequence[Prompt],
+        batch: Sequence[int],
     ) -> list[tuple[int, Completion]]:
         import torch
 
         from pytest_recsys_mt.llm.local import decoding
 
         how = decoding.Writing(
-            self.max_tokens, self._local.ends, self._local.decode, self.temperature, self.top_p
+            self.max_tokens,
+            self._local.ends,
+            self._local.decode,
+            self.temperature,
+            self.top_p,
         )
         lines = [asked[place].k if self.stop_at_k else None for place in batch]
         try:
@@ -204,11 +240,23 @@ class HFModel(HFTextModel[LocalNetwork]):
         except RuntimeError as error:
             return self._failed(error)
         # Among equals, the first one offered.
-        best = sorted(range(len(choices)), key=lambda place: -scores[place])[: prompt.k or 1]
+        best = sorted(range(len(choices)), key=lambda place: -scores[place])[
+            : prompt.k or 1
+        ]
         text = "\n".join(prompt.choices[place] for place in best)
-        return Completion(text, Usage(len(tokens), sum(map(len, choices))), "choice", self.name)
+        return Completion(
+            text,
+            Usage(len(tokens), sum(map(len, choices))),
+            "choice",
+            self.name,
+        )
 
-    def _read(self, prompt_tokens: int, answer: Sequence[int], over: bool) -> Completion:
+    def _read(
+        self,
+        prompt_tokens: int,
+        answer: Sequence[int],
+        over: bool,
+    ) -> Completion:
         ended = answer[-1] in self._local.ends
         text = self._local.decode(answer[:-1] if ended else answer)
         return self._answered(text, Usage(prompt_tokens, len(answer)), over)

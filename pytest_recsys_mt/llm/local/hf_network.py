@@ -6,7 +6,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 from pytest_recsys_mt.llm.local.batches import Tokens
-from pytest_recsys_mt.llm.local.hf_source import HubModel, LocalModel, library, missing, quietly
+from pytest_recsys_mt.llm.local.hf_source import (
+    HubModel,
+    LocalModel,
+    library,
+    missing,
+    quietly,
+)
 from pytest_recsys_mt.requests import Message
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -18,17 +24,25 @@ DeviceMap = Literal["auto", "balanced", "balanced_low_0", "sequential"]
 
 
 class LocalNetwork:
-    """Weights in safetensors or GGUF, and their tokenizer; the arguments are those of `HFModel`."""
+    """Weights in safetensors or GGUF, and their tokenizer;
+    the arguments are those of `HFModel`.
+    """
 
     auto_class = "AutoModelForCausalLM"
 
     def __init__(
-        self, source: LocalModel | HubModel, dtype: DType, device: str, trust_remote_code: bool
+        self,
+        source: LocalModel | HubModel,
+        dtype: DType,
+        device: str,
+        trust_remote_code: bool,
     ) -> None:
         self._source = source
         self._dtype = dtype
         self._device = device
-        self.device_map: DeviceMap | None = None  # divides a model that one GPU cannot hold
+        self.device_map: DeviceMap | None = (
+            None  # divides a model that one GPU cannot hold
+        )
         self._trust_remote_code = trust_remote_code
 
     @cached_property
@@ -44,14 +58,16 @@ class LocalNetwork:
         except (RuntimeError, AssertionError) as error:
             raise RecommenderError(
                 f"hf: device={self._device!r} cannot be used here: {one_line(str(error))[:200]}; "
-                f"leave it out to use a GPU if there is one, else the CPU"
+                f"leave it out to use a GPU if there is one, else the CPU",
             ) from error
         return self._device
 
     @property
     def dtype(self) -> str:
         """Type of the weights; ``auto`` if the checkpoint decides."""
-        return "float32" if self._dtype == "auto" and self.device == "cpu" else self._dtype
+        return (
+            "float32" if self._dtype == "auto" and self.device == "cpu" else self._dtype
+        )
 
     @property
     def placement(self) -> str:
@@ -79,14 +95,21 @@ class LocalNetwork:
             if self.device_map is not None:
                 arguments["device_map"] = self.device_map
             network = getattr(transformers, self.auto_class).from_pretrained(
-                dtype=self.dtype, use_safetensors=True, **arguments
+                dtype=self.dtype,
+                use_safetensors=True,
+                **arguments,
             )
             if self.device_map is None:
                 network = network.to(self.device)
         own = network.generation_config.eos_token_id
-        ends = {*(own if isinstance(own, list) else [own]), self.tokenizer.eos_token_id} - {None}
+        ends = {
+            *(own if isinstance(own, list) else [own]),
+            self.tokenizer.eos_token_id,
+        } - {None}
         network.generation_config = transformers.GenerationConfig(
-            do_sample=False, eos_token_id=sorted(ends), pad_token_id=self.tokenizer.pad_token_id
+            do_sample=False,
+            eos_token_id=sorted(ends),
+            pad_token_id=self.tokenizer.pad_token_id,
         )
         return network.eval()
 
@@ -98,7 +121,11 @@ class LocalNetwork:
     @property
     def context(self) -> int:
         """Tokens that prompt and answer may have together."""
-        limit = getattr(self.network.config.get_text_config(), "max_position_embeddings", None)
+        limit = getattr(
+            self.network.config.get_text_config(),
+            "max_position_embeddings",
+            None,
+        )
         return limit if isinstance(limit, int) else 2**31
 
     def encode(self, messages: Sequence[Message]) -> Tokens:
@@ -107,15 +134,25 @@ class LocalNetwork:
         if tokenizer.chat_template is None:
             text = "\n\n".join(message.content for message in messages)
             return tuple(tokenizer(text)["input_ids"])
-        chat = [{"role": message.role, "content": message.content} for message in messages]
-        text = tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+        chat = [
+            {"role": message.role, "content": message.content} for message in messages
+        ]
+        text = tokenizer.apply_chat_template(
+            chat,
+            add_generation_prompt=True,
+            tokenize=False,
+        )
         # The template already contains the special tokens.
         return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def encode_answer(self, text: str) -> Tokens:
-        """The tokens of an answer after a chat; without a template it begins with a space."""
+        """The tokens of an answer after a chat; without a
+        template it begins with a space.
+        """
         space = "" if self.tokenizer.chat_template is not None else " "
-        return tuple(self.tokenizer(space + text, add_special_tokens=False)["input_ids"])
+        return tuple(
+            self.tokenizer(space + text, add_special_tokens=False)["input_ids"],
+        )
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of some tokens."""
@@ -136,9 +173,9 @@ class LocalNetwork:
                 raise RecommenderError(
                     f"hf:{self._source.name} comes with its own Python code, which is not run; "
                     f"read it, and if you trust it, add '?trust_remote_code=true' to a local "
-                    f"folder, or to a Hub model with the full hash of the commit you read"
+                    f"folder, or to a Hub model with the full hash of the commit you read",
                 ) from error
             raise RecommenderError(
                 f"hf:{self._source.name} cannot be loaded: {one_line(str(error))[:300]}; it needs a "
-                f"folder with config.json, a tokenizer and weights in safetensors"
+                f"folder with config.json, a tokenizer and weights in safetensors",
             ) from error

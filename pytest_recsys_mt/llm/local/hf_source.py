@@ -1,4 +1,6 @@
-"""The source of a model of transformers: a folder, a GGUF file, or the Hugging Face Hub."""
+"""The source of a model of transformers: a folder, a
+GGUF file, or the Hugging Face Hub.
+"""
 
 import hashlib
 import importlib
@@ -40,7 +42,9 @@ class LocalModel:
         return {"id": self.path.name, "sha256": digest(self.path)}
 
     def arguments(self) -> dict[str, Any]:
-        """Arguments for ``from_pretrained``; a GGUF file is converted first, once per machine."""
+        """Arguments for ``from_pretrained``; a GGUF file is
+        converted first, once per machine.
+        """
         folder = self.path
         if not folder.is_dir():
             with quietly():
@@ -56,7 +60,8 @@ class LocalModel:
 class HubModel:
     """A model of the Hugging Face Hub, identified by its commit.
 
-    A revision in the local cache is used as it is there: ``main`` moves when the cache does.
+    A revision in the local cache is used as it is there: ``main`` moves when the cache
+    does.
     """
 
     id: str
@@ -90,20 +95,22 @@ class HubModel:
             except (OSError, ValueError) as error:
                 raise RecommenderError(
                     f"hf:{self.name}: {name} cannot be read, so the source of its code is unknown: "
-                    f"{one_line(str(error))[:200]}"
+                    f"{one_line(str(error))[:200]}",
                 ) from error
         _refuse_foreign_code(self.name, files)
 
     @cached_property
     def commit(self) -> str:
-        """The full commit hash; RecommenderError if the revision is neither in the cache nor on the Hub."""
+        """The full commit hash; RecommenderError if the revision
+        is neither in the cache nor on the Hub.
+        """
         library()
         try:
             config = self._file("config.json", self.revision)
         except (OSError, ValueError) as error:
             raise RecommenderError(
                 f"hf:{self.name} is neither a file or folder here nor a model that can be had from "
-                f"the Hugging Face Hub: {one_line(str(error))[:200]}"
+                f"the Hugging Face Hub: {one_line(str(error))[:200]}",
             ) from error
         # The cache stores each commit in a folder of its name.
         return config.parent.name
@@ -130,46 +137,51 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
         try:
             named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
         except (ValueError, AttributeError, RecursionError) as error:
-            raise RecommenderError(f"hf:{name}: {file.name} is not a JSON object") from error
+            raise RecommenderError(
+                f"hf:{name}: {file.name} is not a JSON object",
+            ) from error
         if "--" in json.dumps(named):
             raise RecommenderError(
                 f"hf:{name}: {file.name} names code of another repository ({named!r}), of which no "
-                f"commit is fixed; copy the model and that code into one folder, and name that"
+                f"commit is fixed; copy the model and that code into one folder, and name that",
             )
 
 
 def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
-    """The source of a folder, a ``.gguf`` file or ``ID[@REVISION]``; reads and downloads nothing yet.
+    """The source of a folder, a ``.gguf`` file or ``ID[@REVISION]``; reads and
+    downloads nothing yet.
 
-    The content of a local folder identifies the code in it. On the Hub only a full commit hash fixes it.
+    The content of a local folder identifies the code in it. On the Hub only a full
+    commit hash fixes it.
 
     Raises:
-        RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted code may change.
+        RecommenderError: If the name can be neither a path nor a name of the Hub, or if
+            the trusted code may change.
     """
     path = expanded(model)
     if trust_remote_code and path.suffix == ".gguf":
         raise RecommenderError(
-            f"hf:{model}: a GGUF file holds no code; leave trust_remote_code out"
+            f"hf:{model}: a GGUF file holds no code; leave trust_remote_code out",
         )
     if path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
         return LocalModel(path.resolve())
     if path.exists():
         raise RecommenderError(
             f"hf:{model} is neither a folder nor a .gguf file; other weights go into a folder with "
-            f"config.json and a tokenizer"
+            f"config.json and a tokenizer",
         )
     match = _HUB_ID.fullmatch(model)
     if match is None or path.suffix == ".gguf" or model.startswith("."):
         raise RecommenderError(
             f"hf:{model} does not exist: name a folder, a .gguf file, or a model of the Hugging Face "
-            f"Hub as ORGANISATION/NAME[@REVISION]"
+            f"Hub as ORGANISATION/NAME[@REVISION]",
         )
     revision = match[2] or "main"
     if trust_remote_code and not _COMMIT.fullmatch(revision):
         raise RecommenderError(
             f"hf:{model}: trust_remote_code runs Python code from the Hub, and {revision!r} may be "
             f"other code tomorrow; name the commit whose code you read by its full hash of 40 "
-            f"characters: hf:{match[1]}@HASH?trust_remote_code=true"
+            f"characters: hf:{match[1]}@HASH?trust_remote_code=true",
         )
     return HubModel(match[1], revision)
 
@@ -188,7 +200,7 @@ def missing(error: ImportError) -> MissingExtraError:
     return MissingExtraError(
         f"local models need {error.name or 'more packages'}: {one_line(str(error))[:200]}; install "
         f"PyTorch first, in the build for your machine (https://pytorch.org/get-started), then: "
-        f"pip install 'pytest-recsys-mt[hf]'"
+        f"pip install 'pytest-recsys-mt[hf]'",
     )
 
 
@@ -210,13 +222,17 @@ def quietly() -> Iterator[None]:
 _CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
 """Endings of the files of a model folder that affect its answers."""
 
-_REMEMBERED = 1 << 24  # the digest of a file of at least this many bytes is stored on disk
+_REMEMBERED = (
+    1 << 24
+)  # the digest of a file of at least this many bytes is stored on disk
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of the content of a file, or of the files of a model folder and their names.
+    """SHA-256 of the content of a file, or of the files of a model folder and their
+    names.
 
-    The digest of a large file is stored, and is valid while its path, size and modification time (in ns) stay the same.
+    The digest of a large file is stored, and is valid while its path, size and
+    modification time (in ns) stay the same.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in _CONTENT)
@@ -246,9 +262,11 @@ def _digest_file(path: Path) -> str:
 
 
 def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
-    """The model of a GGUF file as a folder of float32 safetensors, which loads ten times faster.
+    """The model of a GGUF file as a folder of float32 safetensors, which loads ten
+    times faster.
 
-    It is converted once per machine, with four bytes per parameter; other processes wait.
+    It is converted once per machine, with four bytes per parameter; other processes
+    wait.
     """
     from filelock import FileLock
 
@@ -266,7 +284,7 @@ def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
                     raise RecommenderError(
                         f"{str(gguf)!r} cannot be converted: {error}; transformers reads only some "
                         f"architectures from GGUF, and the others need a llama.cpp server and "
-                        f"'openai:NAME'"
+                        f"'openai:NAME'",
                     ) from error
                 # The folder appears completely or not at all.
                 os.replace(Path(scratch, "model"), folder)
@@ -277,10 +295,19 @@ def _convert(gguf: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    where: Any = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
+    where: Any = {
+        "gguf_file": gguf.name,
+        "local_files_only": True,
+        "trust_remote_code": False,
+    }
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **where)
-    model: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **where)
-    # The weights are plain numbers now, but transformers would still refuse to save them.
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        gguf.parent,
+        dtype=torch.float32,
+        **where,
+    )
+    # The weights are plain numbers now, but transformers would still refuse to save
+    # them.
     model.hf_quantizer = model.quantization_method = None
     model.is_quantized = False
     del model.config.quantization_config

@@ -1,4 +1,6 @@
-"""What the text models of transformers share: their arguments, their identity, how exactly they compute."""
+"""What the text models of transformers share: their arguments,
+their identity, how exactly they compute.
+"""
 
 import importlib.metadata
 import itertools
@@ -44,7 +46,12 @@ class HFTextModel(ABC, Generic[Network]):
         fits = not exact or dtype in ("auto", "float32")
         specs.check(
             "hf",
-            ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
+            (
+                "model",
+                model,
+                bool(model.strip()),
+                "a folder, a .gguf file or a Hub repository",
+            ),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("dtype", dtype, fits, "float32 for exact answers"),
         )
@@ -57,10 +64,12 @@ class HFTextModel(ABC, Generic[Network]):
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> Self:
-        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``, `exact` unless the spec says otherwise.
+        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``, `exact` unless the
+        spec says otherwise.
 
         Raises:
-            RecommenderError: If a parameter is unknown, a value is out of range, or there is no such file.
+            RecommenderError: If a parameter is unknown, a value is out of range, or
+                there is no such file.
         """
         target, given = specs.split(spec)
         if cls.reads_images:
@@ -79,14 +88,18 @@ class HFTextModel(ABC, Generic[Network]):
     def identity(self) -> dict[str, Any]:
         """Everything besides the prompt that an answer depends on, as plain JSON data.
 
-        The content of its files identifies a local model, its commit a model of the Hub.
+        The content of its files identifies a local model, its commit a model of the
+        Hub.
         """
         return {
             "provider": "hf",
             "model": self._source.identity,
             "dtype": self._local.dtype,
             "device": self._local.placement,
-            "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
+            "engine": [
+                f"{p} {importlib.metadata.version(p)}"
+                for p in ("transformers", "torch")
+            ],
             "trust_remote_code": self._trust_remote_code,
             **self._own_identity(),
         }
@@ -96,15 +109,20 @@ class HFTextModel(ABC, Generic[Network]):
         """What else its answers depend on."""
 
     @abstractmethod
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield each prompt's position with its answer, in any order; one batch is one list.
+    def complete_each(
+        self,
+        prompts: Sequence[Prompt],
+    ) -> Iterator[list[tuple[int, Completion]]]:
+        """Yield each prompt's position with its answer, in any order; one batch is one
+        list.
 
         Raises:
             RecommenderError: If the model cannot be loaded.
         """
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Answers in the order of the prompts; a failed one is a `Completion` with an error.
+        """Answers in the order of the prompts; a failed one is a `Completion` with an
+        error.
 
         Raises:
             RecommenderError: If the model cannot be loaded.
@@ -114,17 +132,29 @@ class HFTextModel(ABC, Generic[Network]):
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Settings for computing; they must not persist while a generator waits for its reader."""
+        """Settings for computing; they must not persist while
+        a generator waits for its reader.
+        """
         hf_source.library()
         import torch
 
-        with torch.inference_mode(), quietly(), exactly() if self.exact else nullcontext():
+        with (
+            torch.inference_mode(),
+            quietly(),
+            exactly() if self.exact else nullcontext(),
+        ):
             yield
 
     def _answered(self, text: str, usage: Usage, over: bool) -> Completion:
         said = text if text or over else None
         wrong = None if said is not None else "the model wrote nothing"
-        return Completion(said, usage, "stop" if over else "length", self.name, error=wrong)
+        return Completion(
+            said,
+            usage,
+            "stop" if over else "length",
+            self.name,
+            error=wrong,
+        )
 
     def _too_long(self, prompt: str, answer: int) -> Completion:
         return Completion(
@@ -134,15 +164,19 @@ class HFTextModel(ABC, Generic[Network]):
         )
 
     def _failed(self, error: Exception) -> Completion:
-        return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")
+        return Completion(
+            None,
+            error=f"generation failed: {one_line(str(error))[:200]}",
+        )
 
 
 @contextmanager
 def exactly() -> Iterator[None]:
     """Use one thread and deterministic algorithms; restore the settings afterwards.
 
-    Sums of floating-point numbers depend on their order, which depends on the number of threads and
-    on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+    Sums of floating-point numbers depend on their order, which depends on the number of
+    threads and on the shapes of the operands
+    (https://docs.pytorch.org/docs/stable/notes/randomness.html).
     """
     import torch
 

@@ -1,7 +1,8 @@
 """What the package says to a language model, by name, and what a user says instead.
 
-The texts stand in ``prompts.toml``, and ``--recsys-prompts`` names a file of the same form. They hold for a
-whole process, as one run has one set of them: a relation adds an instruction wherever it is applied.
+The texts stand in ``prompts.toml``, and ``--recsys-prompts`` names a file of the same
+form. They hold for a whole process, as one run has one set of them: a relation adds an
+instruction wherever it is applied.
 """
 
 import difflib
@@ -54,7 +55,9 @@ class OwnTexts:
 
 
 _used: list[Mapping[str, str]] = [{}]
-"""Those of a process, and of each run that began in it and did not end: a test may run pytest."""
+"""Those of a process, and of each run that began in it
+and did not end: a test may run pytest.
+"""
 
 
 def use(own: OwnTexts | None) -> None:
@@ -90,22 +93,25 @@ def read(path: str) -> OwnTexts:
         path: A TOML file in the form of ``prompts.toml``.
 
     Raises:
-        ValueError: If it cannot be read, or has a name that there is not, an empty text, or other fields than
-            the text that it replaces. The message says what is valid.
+        ValueError: If it cannot be read, or has a name that there is not, an empty
+            text, or other fields than the text that it replaces. The message says what
+            is valid.
     """
     file = expanded(path)
     try:
         content = content_of(file)
     except OSError as error:
         raise ValueError(
-            f"it cannot be read ({error.strerror}); name a TOML file as `recsys-mt prompts` writes one"
+            f"it cannot be read ({error.strerror}); name a TOML file as `recsys-mt prompts` writes one",
         ) from error
     try:
         given = _flat(toml_of(content))
     except ValueError as error:  # from TOML or UTF-8
         raise ValueError(f"it is not TOML: {error}") from error
     if not given:
-        raise ValueError("it has no text; `recsys-mt prompts` writes all that there are")
+        raise ValueError(
+            "it has no text; `recsys-mt prompts` writes all that there are",
+        )
     for name, value in given.items():
         _check(name, value)
     return OwnTexts(file.name, hashlib.sha256(content).hexdigest(), given, path)
@@ -117,9 +123,13 @@ def _check(name: str, value: object) -> None:
         near = difflib.get_close_matches(name, known, 1, 0)[0]
         table = f"{near.partition('.')[0]}."
         names = ", ".join(each for each in known if each.startswith(table))
-        further = "; --recsys-prompt=FILE takes a further one" if table == f"{TEMPLATES}." else ""
+        further = (
+            "; --recsys-prompt=FILE takes a further one"
+            if table == f"{TEMPLATES}."
+            else ""
+        )
         raise ValueError(
-            f"there is no text {name!r}; did you mean {near!r}? The names there are {names}{further}"
+            f"there is no text {name!r}; did you mean {near!r}? The names there are {names}{further}",
         )
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name!r} must be a text, got {value!r}")
@@ -134,16 +144,20 @@ def _check(name: str, value: object) -> None:
         has = ", ".join(f"{{{each}}}" for each in sorted(found)) or "none"
         raise ValueError(
             f"{name!r} {'may have' if needed is OF_QUESTIONS else 'needs'} the fields {said}, and has {has}; a brace of "
-            f"its own is written twice"
+            f"its own is written twice",
         )
 
 
 def _fields(value: str) -> set[str]:
     try:
-        return {name for _, name, _, _ in string.Formatter().parse(value) if name is not None}
+        return {
+            name
+            for _, name, _, _ in string.Formatter().parse(value)
+            if name is not None
+        }
     except ValueError as error:
         raise ValueError(
-            f"{value!r} cannot be read: {error}; a brace of its own is written twice"
+            f"{value!r} cannot be read: {error}; a brace of its own is written twice",
         ) from error
 
 
@@ -152,7 +166,7 @@ def _flat(tables: Mapping[str, object]) -> dict[str, str]:
     for table, texts in tables.items():
         if not isinstance(texts, Mapping):
             raise ValueError(  # noqa: TRY004 (the file is wrong, not an argument)
-                f"{table!r} stands in no table; the tables are those of `recsys-mt prompts`"
+                f"{table!r} stands in no table; the tables are those of `recsys-mt prompts`",
             )
         found.update({f"{table}.{name}": each for name, each in texts.items()})
     return found

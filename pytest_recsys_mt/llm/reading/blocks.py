@@ -1,4 +1,6 @@
-"""The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of them is the answer."""
+"""The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says
+which of them is the answer.
+"""
 
 import re
 from collections.abc import Callable, Container, Sequence
@@ -29,7 +31,9 @@ _ENTRIES = ("numbered", "bulleted", "data")
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an answer that may be its list: its pieces, and what introduces it, if anything does."""
+    """A part of an answer that may be its list: its pieces,
+    and what introduces it, if anything does.
+    """
 
     pieces: tuple[Piece, ...]
     name: str = ""
@@ -42,13 +46,19 @@ class Block:
     @property
     def text(self) -> str:
         """Its beginning."""
-        return " / ".join(piece.whole or piece.text for piece in self.pieces)[:200].strip()
+        return " / ".join(piece.whole or piece.text for piece in self.pieces)[
+            :200
+        ].strip()
 
     @property
     def kind(self) -> str:
         """What it is, in words."""
         places = [piece.place for piece in self.pieces]
-        for place, kind in (("data", "data"), ("numbered", "numbered list"), ("bulleted", "list")):
+        for place, kind in (
+            ("data", "data"),
+            ("numbered", "numbered list"),
+            ("bulleted", "list"),
+        ):
             if place in places:
                 return kind
         return "lines"
@@ -115,7 +125,9 @@ def _cut(
     headings: Sequence[str | None],
     leads: Sequence[str],
 ) -> list[Block]:
-    """The blocks that begin at `starts`, each with the name that its pieces and headings give it."""
+    """The blocks that begin at `starts`, each with the name
+    that its pieces and headings give it.
+    """
     found = []
     tag = ""
     for start, end in pairwise([*starts, len(pieces)]):
@@ -172,7 +184,9 @@ def _is_next(first: Piece, second: Piece) -> bool:
 
 @dataclass
 class _Run:
-    """A numbered list: the places of its first and last entry, and by how much its numbers change, 0 if unknown."""
+    """A numbered list: the places of its first and last entry, and by how much its
+    numbers change, 0 if unknown.
+    """
 
     first: int
     last: int
@@ -212,7 +226,9 @@ def _continues(run: _Run, pieces: Sequence[Piece], at: int) -> bool:
     if number <= 1 or run.step == -1:
         return False
     # Numbers of candidates may stand in any order, but each once.
-    earlier = [piece.number for piece in pieces[run.first : at] if piece.place == "numbered"]
+    earlier = [
+        piece.number for piece in pieces[run.first : at] if piece.place == "numbered"
+    ]
     return number not in earlier
 
 
@@ -224,7 +240,9 @@ def _step(before: int | None, number: int | None) -> int:
 
 
 def _is_title_with_number(piece: Piece, is_title: Callable[[str], bool]) -> bool:
-    """Whether the number before an entry is a part of its title: ``(500) Days of Summer``."""
+    """Whether the number before an entry is a part of its
+    title: ``(500) Days of Summer``.
+    """
     marker = piece.whole[: len(piece.whole) - len(piece.text)]
     if not any(map(str.isalnum, marker)):
         return False
@@ -245,10 +263,14 @@ def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> boo
 # ---- headings ----
 
 
-def _headings(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[str | None]:
+def _headings(
+    pieces: Sequence[Piece],
+    is_title: Callable[[str], bool],
+) -> list[str | None]:
     """For each piece its name if it is a heading, otherwise None."""
     bold_lines = [piece.text.strip("*_ ") for piece in pieces if _is_bold_line(piece)]
-    # A single line in bold may be emphasis; several that are no titles are the names of groups.
+    # A single line in bold may be emphasis; several that are no titles are the names of
+    # groups.
     groups = len(bold_lines) > 1 and not any(map(is_title, bold_lines))
     headings = []
     for piece in pieces:
@@ -261,7 +283,12 @@ def _is_bold_line(piece: Piece) -> bool:
     return piece.place == "line" and _BOLD.fullmatch(piece.text.strip()) is not None
 
 
-def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> str | None:
+def _heading(
+    piece: Piece,
+    is_title: Callable[[str], bool],
+    *,
+    bold: bool,
+) -> str | None:
     """The name in a heading; None for any other piece."""
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
@@ -273,12 +300,16 @@ def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> st
     if not 0 < len(name) <= 300:
         return None
     marked = bold or ends_in_colon or piece.whole.lstrip().startswith("#")
-    introduces = marked or is_name(name) or bool(_BOLD.fullmatch(text) and role_of(name))
+    introduces = (
+        marked or is_name(name) or bool(_BOLD.fullmatch(text) and role_of(name))
+    )
     return name if introduces and not is_title(name) else None
 
 
 def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
-    """The name before a list in the same line, ``I recommend: Heat, Alien``; empty if there is none."""
+    """The name before a list in the same line, ``I recommend:
+    Heat, Alien``; empty if there is none.
+    """
     if piece.place != "line" or piece.chain:
         return ""
     match = _LED.match(piece.text)

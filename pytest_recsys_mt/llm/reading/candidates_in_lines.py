@@ -7,7 +7,9 @@ from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.reader import Reader
 
 Line = tuple[str, Sequence[int | None]]
-"""A line without the titles of offered items, and the places in the list of those that it names, if they have one."""
+"""A line without the titles of offered items, and the places in the list of those that
+it names, if they have one.
+"""
 
 _MARKER = re.compile(r"\d{0,3}[.)]?\s*[-*•]?\s*")
 """A list marker that says nothing but the place."""
@@ -36,7 +38,12 @@ class CandidatesInLines:
         keeps_order: Whether the list is in the order of the prompt.
     """
 
-    def __init__(self, reader: Reader, found: Sequence[Piece], taken: Sequence[Piece]) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        found: Sequence[Piece],
+        taken: Sequence[Piece],
+    ) -> None:
         self.reader = reader
         self.found = found
         self._places = {item: at for at, item in enumerate(reader.items())}
@@ -82,7 +89,9 @@ class CandidatesInLines:
 
 
 def _may_name(piece: Piece, *, of_list: bool) -> bool:
-    """Whether the words of a piece are compared with its list; those of a chain are its order."""
+    """Whether the words of a piece are compared with its
+    list; those of a chain are its order.
+    """
     if of_list:
         return piece.place != "tag" and not piece.chain
     return piece.place == "line"
@@ -92,14 +101,23 @@ def _place_of(piece: Piece, found: Sequence[Piece]) -> int:
     return found.index(piece) if piece in found else 0
 
 
-def nothing_beside(reader: Reader, found: Sequence[Piece], names: Sequence[str]) -> bool:
-    """Whether an answer is one list of offered titles as they were offered: no word beside them can contradict it."""
+def nothing_beside(
+    reader: Reader,
+    found: Sequence[Piece],
+    names: Sequence[str],
+) -> bool:
+    """Whether an answer is one list of offered titles as they were offered: no word
+    beside them can contradict it.
+    """
     if any(names) or len({piece.place for piece in found}) != 1:
         return False
     return all(_is_bare_title(reader, piece) for piece in found)
 
 
 def _is_bare_title(reader: Reader, piece: Piece) -> bool:
-    if piece.place not in ("numbered", "bulleted") or piece.text not in reader.spellings:
+    if (
+        piece.place not in ("numbered", "bulleted")
+        or piece.text not in reader.spellings
+    ):
         return False
     return _MARKER.fullmatch(piece.whole.removesuffix(piece.text)) is not None

@@ -28,7 +28,9 @@ class Contents:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which blocks are the answer, by their places, and why; or which have equal claims."""
+    """Which blocks are the answer, by their places, and
+    why; or which have equal claims.
+    """
 
     chosen: tuple[int, ...]
     rule: str
@@ -47,9 +49,10 @@ _PARTS = "the parts of one list"
 def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     """The blocks that are the answer; the one rule for all answers.
 
-    What is `ASIDE` is never the answer. A block named as final comes before one named as a ranking,
-    that before one without such a name, that before scores. Of several the only one with `k` items
-    is the answer; blocks that share nothing and have `k` items together are parts of one list.
+    What is `ASIDE` is never the answer. A block named as final comes before one named
+    as a ranking, that before one without such a name, that before scores. Of several
+    the only one with `k` items is the answer; blocks that share nothing and have `k`
+    items together are parts of one list.
 
     Args:
         read: What was read in each block, in the order of the answer.
@@ -57,7 +60,8 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
         truncated: Whether the model was cut off.
 
     Returns:
-        The choice. Nothing is chosen where no block is a list, or several have equal claims.
+        The choice. Nothing is chosen where no block is a list, or several have equal
+        claims.
     """
     lists = [at for at, contents in enumerate(read) if contents.items]
     possible = _possible_answers(read, lists, k, truncated=truncated)
@@ -71,7 +75,8 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     best = [at for at in possible if _claim(read[at]) == strongest]
     complete = [at for at in possible if len(read[at].items) == k > 1]
     if complete and strongest >= _CLAIMS["ranking"] and set(complete).isdisjoint(best):
-        # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside it.
+        # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside
+        # it.
         all_items = set(read[complete[0]].items)
         extracts = all(set(read[at].items) < all_items for at in best)
         contradicted = strongest == _CLAIMS["final"] and not extracts
@@ -102,9 +107,15 @@ def _claim(contents: Contents) -> int:
 
 
 def _possible_answers(
-    read: Sequence[Contents], lists: Sequence[int], k: int, *, truncated: bool
+    read: Sequence[Contents],
+    lists: Sequence[int],
+    k: int,
+    *,
+    truncated: bool,
 ) -> list[int]:
-    """The lists without those that are aside, unfinished, or a repetition of the prompt."""
+    """The lists without those that are aside,
+    unfinished, or a repetition of the prompt.
+    """
     possible = [at for at in lists if read[at].role not in ASIDE]
     if truncated:
         possible = [at for at in possible if _is_finished(read[at], k)]
@@ -112,14 +123,16 @@ def _possible_answers(
         possible = [at for at in possible if not _repeats_history(read[at])]
     if len(possible) > 1 or truncated:
         return _without_repeated_offers(read, possible)
-    # Without a name, a single one may be the ranking of a model that keeps the offered order.
+    # Without a name, a single one may be the ranking of a model that keeps the offered
+    # order.
     return [at for at in possible if not _is_named_as_offer(read[at])]
 
 
 def _is_finished(contents: Contents, k: int) -> bool:
     """Whether a list of a cut-off answer may be its ranking.
 
-    "Let me consider each film in turn. 1. ..." is no ranking yet, and scores come before one.
+    "Let me consider each film in turn. 1. ..." is no ranking yet, and scores come
+    before one.
     """
     if contents.begins and len(contents.items) != k:
         return False
@@ -137,8 +150,13 @@ def _is_named_as_offer(contents: Contents) -> bool:
     return contents.begins and contents.role == "candidates"
 
 
-def _without_repeated_offers(read: Sequence[Contents], possible: Sequence[int]) -> list[int]:
-    """The lists without those that are the offered items once more, beside a better one."""
+def _without_repeated_offers(
+    read: Sequence[Contents],
+    possible: Sequence[int],
+) -> list[int]:
+    """The lists without those that are the offered items
+    once more, beside a better one.
+    """
     rankings = [at for at in possible if read[at].offered and not read[at].restated]
     kept = []
     for at in possible:
@@ -156,9 +174,14 @@ def _repeats_offer(contents: Contents) -> bool:
 
 
 def _without_an_answer(
-    read: Sequence[Contents], lists: Sequence[int], *, truncated: bool
+    read: Sequence[Contents],
+    lists: Sequence[int],
+    *,
+    truncated: bool,
 ) -> Choice:
-    """The choice where no list may be the answer: the only one, if it names its items as reasons."""
+    """The choice where no list may be the answer: the only
+    one, if it names its items as reasons.
+    """
     if len(lists) == 1 and not truncated:
         only = read[lists[0]]
         # "Because of your history:"
@@ -173,10 +196,14 @@ def _without_an_answer(
 
 
 def _goes_on(first: Contents, second: Contents, k: int) -> bool:
-    """Whether a list that begins with place 2 stands behind a single item: ``Top pick: Heat``."""
+    """Whether a list that begins with place 2 stands behind
+    a single item: ``Top pick: Heat``.
+    """
     if len(first.items) != 1 or first.items[0] in second.items:
         return False
-    numbers = [piece.number for piece in second.block.pieces if piece.place == "numbered"]
+    numbers = [
+        piece.number for piece in second.block.pieces if piece.place == "numbered"
+    ]
     begins_with_2 = bool(numbers) and numbers[0] == 2
     return begins_with_2 and len(second.items) == k - 1
 
@@ -198,7 +225,9 @@ def _names_little_offered(contents: Contents) -> bool:
 
 
 def _is_plain_ranking(best: Sequence[Contents], beside: Contents) -> bool:
-    """Whether the best lists are rankings by plain names, which what stands beside them is not."""
+    """Whether the best lists are rankings by plain names,
+    which what stands beside them is not.
+    """
     block = best[0].block
     if block.role != "ranking":
         return False
@@ -238,7 +267,9 @@ def _is_only_words(name: str) -> bool:
 
 
 def _are_counted(labels: Sequence[str]) -> bool:
-    """Whether names begin alike, with a number that goes up by one: ``Tier 2``, ``Tier 3 (good)``."""
+    """Whether names begin alike, with a number that goes up
+    by one: ``Tier 2``, ``Tier 3 (good)``.
+    """
     stems = set()
     numbers = []
     for label in labels:

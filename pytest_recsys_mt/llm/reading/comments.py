@@ -1,4 +1,6 @@
-"""Finds the end of a title, without knowing any: markup, years, ratings and comments around it."""
+"""Finds the end of a title, without knowing any: markup,
+years, ratings and comments around it.
+"""
 
 import re
 from collections.abc import Iterator
@@ -41,12 +43,16 @@ _MOST_CHARACTERS = 2_000
 """How far a line is read for the end of its title, and for what its comment says."""
 _MEASURED = phrase("measured")
 _SHORT = phrase("short")
-_MAKER = 80  # longer values of an attribute are descriptions, and no names of its makers
+_MAKER = (
+    80  # longer values of an attribute are descriptions, and no names of its makers
+)
 
 
 @once
 def unwrapped(text: str) -> str:
-    """`text` without marks around all of it: emphasis, quotes, links, and trailing commas."""
+    """`text` without marks around all of it: emphasis,
+    quotes, links, and trailing commas.
+    """
     text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()
     if key := _KEY.match(text):
         text = text[key.end() :]
@@ -55,10 +61,19 @@ def unwrapped(text: str) -> str:
         text = _REFERENCE.sub("", text.strip().rstrip(",;、，；")).strip()
         for mark in _EMPHASIS:
             inner = text[len(mark) : -len(mark)]
-            if text == f"{mark}{inner}{mark}" and inner.strip(mark[0]) and mark not in inner:
+            if (
+                text == f"{mark}{inner}{mark}"
+                and inner.strip(mark[0])
+                and mark not in inner
+            ):
                 text = inner
         closing = _PAIRS.get(text[:1])
-        if closing and len(text) > 2 and text[-1] in closing and text[0] not in text[1:-1]:
+        if (
+            closing
+            and len(text) > 2
+            and text[-1] in closing
+            and text[0] not in text[1:-1]
+        ):
             text = text[1:-1]
         if text == before:
             break
@@ -73,7 +88,9 @@ def unlabelled(text: str) -> str:
 
 
 def retranslated(text: str) -> str:
-    """A title with another name and its year in one bracket, with two brackets: ``A (B, 1999)``."""
+    """A title with another name and its year in one bracket,
+    with two brackets: ``A (B, 1999)``.
+    """
     match = _TRANSLATED.match(text)
     if match is None:
         return ""
@@ -82,7 +99,9 @@ def retranslated(text: str) -> str:
 
 
 def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
-    """The places where a title may end, the last first: the title, the rest, and whether it surely ends there."""
+    """The places where a title may end, the last first: the title, the rest, and
+    whether it surely ends there.
+    """
     for head, rest in _closed(text):
         yield unwrapped(head), rest, True
     rated = RATING.search(text)
@@ -92,7 +111,10 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
         head, rest = text[: match.start()], text[match.end() :]
         if not head.strip():
             continue
-        dated = _DATED.match(text, match.start() + len(match[0]) - len(match[0].lstrip()))
+        dated = _DATED.match(
+            text,
+            match.start() + len(match[0]) - len(match[0].lstrip()),
+        )
         if dated is not None:
             yield f"{unwrapped(head)} {dated[0]}", text[dated.end() :], True
         else:
@@ -134,7 +156,8 @@ def _with_year(head: str, rest: str) -> Iterator[tuple[str, str]]:
 
 
 def is_comment(rest: str, item: Item) -> bool:
-    """Whether the rest after a title is a comment on it, and not a subtitle of another film.
+    """Whether the rest after a title is a comment on it, and not a subtitle of another
+    film.
 
     ``Alien: Resurrection`` is one title, ``Alien: a classic`` is a title and a comment.
     """
@@ -143,7 +166,12 @@ def is_comment(rest: str, item: Item) -> bool:
         return True
     tokens = rest.split()
     plain = [token.strip(".,;:!?()[]*_\"'").casefold() for token in tokens]
-    if all(g in GENRES for token in plain for g in token.split("/") if g and g not in ("and", "&")):
+    if all(
+        g in GENRES
+        for token in plain
+        for g in token.split("/")
+        if g and g not in ("and", "&")
+    ):
         return True
     if RATING.search(" " + rest) or re.match(r"(?:18|19|20)\d\d\b", rest):
         return True
@@ -176,7 +204,9 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def title_of(text: str) -> str:
-    """The likely title in a piece that begins with no known title, without year and comments."""
+    """The likely title in a piece that begins with no
+    known title, without year and comments.
+    """
     text = unlabelled(text[:_MOST_CHARACTERS])
     for head, _ in _closed(text):
         return split_year(unwrapped(head))[0]
@@ -210,7 +240,8 @@ def unknown_title(text: str) -> str:
     """The possible title in a piece although no catalogue knows it, or an empty text."""
     text = text.strip()
     placeholder = re.fullmatch(
-        r"(?i:\W?(?:none|n/a|empty|nothing)\W?)|\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}", text
+        r"(?i:\W?(?:none|n/a|empty|nothing)\W?)|\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}",
+        text,
     )
     if placeholder or _DETAIL.match(text) or text.rstrip("*_ ").endswith((":", "：")):
         return ""
@@ -224,8 +255,14 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Whether a list entry may be a title: not a sentence, a heading, a detail or a placeholder."""
-    if not any(c.isalnum() for c in text) or len(text) > 150 or text.endswith((":", "：")):
+    """Whether a list entry may be a title: not a sentence, a
+    heading, a detail or a placeholder.
+    """
+    if (
+        not any(c.isalnum() for c in text)
+        or len(text) > 150
+        or text.endswith((":", "："))
+    ):
         return False
     if _DETAIL.match(text) or (OPENING.match(text) and _is_sentence(text)):
         return False
@@ -236,10 +273,14 @@ def is_title(text: str) -> bool:
 
 def _is_sentence(text: str) -> bool:
     tokens = text.split()
-    telling = [t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL]
+    telling = [
+        t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL
+    ]
     if len(tokens) > 14 or (len(telling) > 2 and len(tokens) > 5):
         return True
-    if text.endswith(("。", "！", "？", "です", "ます")) or (telling and OPENING.match(text)):
+    if text.endswith(("。", "！", "？", "です", "ます")) or (
+        telling and OPENING.match(text)
+    ):
         return True
     return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(telling) > 1
 

@@ -39,7 +39,9 @@ _PLACE = re.compile(r"\D{0,20}(\d{1,3})")
 _OPENING = re.compile(r"[\[{]")
 _FAR = 2_000  # characters before the first data of an answer; what begins later is none
 
-_META = frozenset(("usage", "metadata", "timings", "logprobs", "model", "object", "created"))
+_META = frozenset(
+    ("usage", "metadata", "timings", "logprobs", "model", "object", "created"),
+)
 """Keys beside an answer that say how it was made."""
 
 _TEXTS = frozenset(("content", "text", "answer", "response", "output", "completion"))
@@ -78,7 +80,9 @@ def pieces(text: str) -> Iterator[Piece]:
             continue
         value = clean(found[0])
         position = found[1]
-        group = "objects" if isinstance(value, dict) and is_entry(value) else str(values)
+        group = (
+            "objects" if isinstance(value, dict) and is_entry(value) else str(values)
+        )
         entries = list(_entries(value, 0, "", group))
         values += 1
         if _is_list(value, entries):
@@ -94,7 +98,9 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def _is_list(value: object, entries: Sequence[Piece]) -> bool:
-    """Whether data have entries; a single number in brackets may be a reference: ``[1]``."""
+    """Whether data have entries; a single number in
+    brackets may be a reference: ``[1]``.
+    """
     if isinstance(value, list) and all(isinstance(element, int) for element in value):
         return len(value) > 1
     return len(entries) > 0
@@ -125,7 +131,13 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
         yield from _of_mapping(value, depth, name, group)
 
 
-def _of_element(element: Any, at: int, depth: int, name: str, group: str) -> Iterator[Piece]:
+def _of_element(
+    element: Any,
+    at: int,
+    depth: int,
+    name: str,
+    group: str,
+) -> Iterator[Piece]:
     """The entries in one element of a list, mostly one."""
     match element:
         case bool() | None | float():
@@ -157,7 +169,12 @@ def _place(key: str) -> int | None:
 # ---- the entries of an object ----
 
 
-def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Iterator[Piece]:
+def _of_mapping(
+    value: dict[Any, Any],
+    depth: int,
+    name: str,
+    group: str,
+) -> Iterator[Piece]:
     """The entries in an object: itself, its keys, or what its values hold."""
     keys = fields_of(value)
     if is_entry(value):
@@ -205,11 +222,16 @@ def _arguments(keys: Mapping[str, Any]) -> dict[Any, Any] | list[Any] | None:
 
 
 def _of_keys(value: dict[Any, Any], name: str, group: str) -> list[Piece] | None:
-    """The entries of an object whose keys are titles or places; None for any other object."""
+    """The entries of an object whose keys are titles or
+    places; None for any other object.
+    """
     if are_numbers(value):
         return list(_scored(value, name, group))
     if len(value) > 1 and all(str(mark) in _MARKS for mark in value.values()):
-        return [replace(_entry(key, name, group), beside=str(mark)) for key, mark in value.items()]
+        return [
+            replace(_entry(key, name, group), beside=str(mark))
+            for key, mark in value.items()
+        ]
     places = [_place(str(key)) for key in value]
     if None not in places and all(_names_entry(entry) for entry in value.values()):
         return [
@@ -230,9 +252,17 @@ def _names_entry(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, dict) and is_entry(value))
 
 
-def _of_values(keys: Mapping[str, Any], depth: int, name: str, group: str) -> Iterator[Piece]:
+def _of_values(
+    keys: Mapping[str, Any],
+    depth: int,
+    name: str,
+    group: str,
+) -> Iterator[Piece]:
     """The entries in the lists, objects and texts that an object holds."""
-    title = next((keys[key] for key in TITLE_KEYS if isinstance(keys.get(key), str)), "")
+    title = next(
+        (keys[key] for key in TITLE_KEYS if isinstance(keys.get(key), str)),
+        "",
+    )
     for key, value in keys.items():
         if key in _META:
             continue
@@ -251,7 +281,9 @@ def _of_values(keys: Mapping[str, Any], depth: int, name: str, group: str) -> It
 
 
 def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
-    """The entries of an object whose values are numbers: years, ranks, scores or candidates' numbers."""
+    """The entries of an object whose values are numbers:
+    years, ranks, scores or candidates' numbers.
+    """
     numbers = list(value.values())
     role = role_of(name)
     whole = all(isinstance(number, int) for number in numbers)
@@ -262,7 +294,8 @@ def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
     places = list(range(1, len(numbers) + 1))
     counted = [str(key) for key in value] == [str(place) for place in places]
     if counted and whole and len(set(numbers)) > 1:
-        # Ranks with candidates' numbers, or these with their ranks or scores: only the name can say it.
+        # Ranks with candidates' numbers, or these with their ranks or scores: only the
+        # name can say it.
         if role in ("ranking", "final"):
             for number in numbers:
                 yield _entry(number, name, group)
@@ -295,7 +328,9 @@ def _entry(value: Any, name: str, group: str) -> Piece:
         score=score_of(keys),
         name=name,
         group=group,
-        beside=" | ".join(str(field) for key, field in keys.items() if _may_judge(key, field)),
+        beside=" | ".join(
+            str(field) for key, field in keys.items() if _may_judge(key, field)
+        ),
     )
 
 

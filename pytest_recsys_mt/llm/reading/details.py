@@ -1,4 +1,6 @@
-"""Lines that say something of an entry, such as ``Score: 5.6/10``, become parts of its piece."""
+"""Lines that say something of an entry, such as ``Score:
+5.6/10``, become parts of its piece.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +13,7 @@ from pytest_recsys_mt.llm.reading.wording import phrase, word_set
 _DETAIL = phrase("detail_layout")
 
 _TITLES_OF_LINES = word_set(
-    "title movie film name item book song product game titel titulo título titre"
+    "title movie film name item book song product game titel titulo título titre",
 )
 
 
@@ -26,7 +28,8 @@ _NO_DETAIL = _Detail("", {})
 
 
 def detailed(found: list[Piece]) -> Sequence[Piece]:
-    """The pieces of an answer, those that are details merged into the entries that they are of.
+    """The pieces of an answer, those that are details merged into the entries that they
+    are of.
 
     Args:
         found: The pieces of all lines.
@@ -37,7 +40,9 @@ def detailed(found: list[Piece]) -> Sequence[Piece]:
     details = [_detail(piece) for piece in found]
     has_titles = any(detail.kind == "title" for detail in details)
     if not has_titles:  # a year alone is no detail
-        details = [_NO_DETAIL if detail.kind == "year" else detail for detail in details]
+        details = [
+            _NO_DETAIL if detail.kind == "year" else detail for detail in details
+        ]
     kinds = [detail.kind for detail in details]
     if sum(kind not in ("", "title") for kind in kinds) < 2:
         return found
@@ -76,9 +81,13 @@ def _place_of_entries(found: Sequence[Piece], kinds: Sequence[str]) -> Place:
 
 
 def _kinds_before_titles(
-    found: Sequence[Piece], kinds: Sequence[str], entry_place: Place
+    found: Sequence[Piece],
+    kinds: Sequence[str],
+    entry_place: Place,
 ) -> set[str]:
-    """The kinds of details that stand above their entry: ``rank: 1``, ``title: Heat``, ``year: 1995``."""
+    """The kinds of details that stand above their entry:
+    ``rank: 1``, ``title: Heat``, ``year: 1995``.
+    """
     first_detail = next(filter(None, kinds))
     first_piece = next(at for at, piece in enumerate(found) if piece.place != "tag")
     has_titles = "title" in kinds

@@ -1,23 +1,37 @@
-"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess may be wrong."""
+"""What stands in an answer beside its list and contradicts it: then nothing is read,
+since a guess may be wrong.
+"""
 
 import re
 from collections.abc import Sequence
 
 from pytest_recsys_mt.llm.reading import comments
-from pytest_recsys_mt.llm.reading.candidates_in_lines import CandidatesInLines, Line, nothing_beside
+from pytest_recsys_mt.llm.reading.candidates_in_lines import (
+    CandidatesInLines,
+    Line,
+    nothing_beside,
+)
 from pytest_recsys_mt.llm.reading.doubts_of_entries import (
     GRADE_WORDS,
     some_are_marked,
     why_entries_contradict,
 )
-from pytest_recsys_mt.llm.reading.doubts_of_order import scores_fall_short, why_ranks_contradict
+from pytest_recsys_mt.llm.reading.doubts_of_order import (
+    scores_fall_short,
+    why_ranks_contradict,
+)
 from pytest_recsys_mt.llm.reading.doubts_of_sentences import (
     chooses,
     why_corrected,
     why_neighbours_contradict,
     why_sentences_contradict,
 )
-from pytest_recsys_mt.llm.reading.doubts_words import SAYS, SENTENCE, count_small, mark_of
+from pytest_recsys_mt.llm.reading.doubts_words import (
+    SAYS,
+    SENTENCE,
+    count_small,
+    mark_of,
+)
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.reader import Reader
@@ -29,11 +43,16 @@ _LETTERED = re.compile(r"[A-J][.)]\s")
 
 def of_text(text: str) -> str:
     """Why the list of an answer may not be in the order of its text."""
-    return "it says that the best comes last" if SAYS["upside_down"].search(text) else ""
+    return (
+        "it says that the best comes last" if SAYS["upside_down"].search(text) else ""
+    )
 
 
 def of_answer(
-    reader: Reader, found: Sequence[Piece], taken: Sequence[Piece], names: Sequence[str]
+    reader: Reader,
+    found: Sequence[Piece],
+    taken: Sequence[Piece],
+    names: Sequence[str],
 ) -> str:
     """Why the list of an answer may not be what it says.
 
@@ -65,9 +84,14 @@ def _is_lettered(piece: Piece) -> bool:
 
 
 def _of_parts(in_lines: CandidatesInLines) -> str:
-    """Why the list may be the history, groups without an order, or a chain that is corrected."""
+    """Why the list may be the history, groups without an
+    order, or a chain that is corrected.
+    """
     items = in_lines.reader.items()
-    if len(items) > in_lines.reader.wanted and set(items[:_RESTATED]) <= in_lines.reader.history:
+    if (
+        len(items) > in_lines.reader.wanted
+        and set(items[:_RESTATED]) <= in_lines.reader.history
+    ):
         return "it begins with the history"
     if any(text.strip(" *_#:：").casefold() in GRADE_WORDS for text in in_lines.texts):
         return "its parts have names that say no order"
@@ -82,12 +106,16 @@ def _of_lines(in_lines: CandidatesInLines) -> str:
     """Why the items that lines name may not be those of the list."""
     entries = [in_lines.placed(piece) for piece in in_lines.entries]
     if in_lines.reader.names_none:
-        wordy = sum(bool(named) and count_small(rest) > SENTENCE for rest, named in entries)
+        wordy = sum(
+            bool(named) and count_small(rest) > SENTENCE for rest, named in entries
+        )
         if 2 * wordy > len(entries):
             return "its entries name offered items among other words"
     if in_lines.keeps_order and any(map(comments.is_refusal, in_lines.texts)):
         return "it declines to answer"
-    if any(len(in_lines.reader.lost_numbers(piece.text)) > 1 for piece in in_lines.entries):
+    if any(
+        len(in_lines.reader.lost_numbers(piece.text)) > 1 for piece in in_lines.entries
+    ):
         return "its entries name other items too"
     if entries and not in_lines.listed:
         why = why_sentences_contradict(entries)
@@ -105,7 +133,9 @@ def _of_lines(in_lines: CandidatesInLines) -> str:
 
 
 def _others_behind(in_lines: CandidatesInLines) -> set[str]:
-    """The offered items that sentences and marked lines behind the list name, and the list does not."""
+    """The offered items that sentences and marked lines behind
+    the list name, and the list does not.
+    """
     others = set(in_lines.others)
     announced = False  # whether a line says what stands below it
     for piece in in_lines.found[in_lines.first + 1 :]:
@@ -157,7 +187,9 @@ def _lines_behind(in_lines: CandidatesInLines) -> list[Line]:
 
 
 def _entry_pieces(in_lines: CandidatesInLines) -> set[Piece]:
-    """The pieces that are entries; of a list without marks, those that name what none above them names."""
+    """The pieces that are entries; of a list without marks,
+    those that name what none above them names.
+    """
     if in_lines.listed:
         return set(in_lines.listed)
     entries = set(in_lines.entries[:1])
@@ -197,7 +229,9 @@ def _of_places(behind: Sequence[Line]) -> str:
 
 
 def _of_scores(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
-    """Why the scores may be the order; ranks before entries count more, unless they are the candidates' numbers."""
+    """Why the scores may be the order; ranks before entries count more, unless they are
+    the candidates' numbers.
+    """
     ranked = any(piece.number is not None for piece in in_lines.listed)
     if ranked and not in_lines.keeps_order:
         return ""

@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.reading.wording import GRADES
 
 GRADE_WORDS = numbered(GRADES, 0)
 _GRADE = re.compile(
-    rf"(?:^|[|:(–—-])\s*({'|'.join(GRADE_WORDS)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
+    rf"(?:^|[|:(–—-])\s*({'|'.join(GRADE_WORDS)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)",
 )
 """A cell, or the end of an entry, that says how good it is."""
 _BEGIN = re.compile(r"^(?:\d+[.)])?\W*")
@@ -32,7 +32,9 @@ def why_entries_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) ->
     """
     entries = [piece.whole or piece.text for piece in in_lines.entries]
     checked = sum(bool(SAYS["checked"].search(entry)) for entry in entries)
-    rejects = any(map(SAYS["bad"].search, entries)) or any(map(SAYS["rejected"].search, rests))
+    rejects = any(map(SAYS["bad"].search, entries)) or any(
+        map(SAYS["rejected"].search, rests),
+    )
     if rejects or 0 < checked < len(entries) or _are_badly_graded(in_lines, rests):
         return "some of its entries are marked as bad"
     if _another_column_names_items(in_lines):
@@ -45,7 +47,9 @@ def why_entries_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) ->
 
 
 def _are_badly_graded(in_lines: CandidatesInLines, rests: Sequence[str]) -> bool:
-    """Whether all entries have grades, and one has the worst, or the grades do not fall."""
+    """Whether all entries have grades, and one has the
+    worst, or the grades do not fall.
+    """
     grades = []
     for rest, piece in zip(rests, in_lines.entries, strict=True):
         found = _GRADE.search(f"{rest} | {piece.beside.casefold()}")
@@ -70,7 +74,9 @@ def _another_column_names_items(in_lines: CandidatesInLines) -> bool:
 
 
 def _have_labels(entries: Sequence[str], rests: Sequence[str]) -> bool:
-    """Whether an entry begins with the name of a part; the same words may stand in a comment, too."""
+    """Whether an entry begins with the name of a part; the
+    same words may stand in a comment, too.
+    """
     for entry, rest in zip(entries, rests, strict=True):
         label = SAYS["labels"].match(rest)
         if label is None:
@@ -82,7 +88,9 @@ def _have_labels(entries: Sequence[str], rests: Sequence[str]) -> bool:
 
 
 def _names_another(reader: Reader, entry: str) -> bool:
-    """Whether an entry names a second offered item in the place of the first, or as its equal."""
+    """Whether an entry names a second offered item in the
+    place of the first, or as its equal.
+    """
     if not SAYS["replaces"].search(entry.casefold()):
         return False
     mentioned = reader.mentions(entry)
@@ -93,7 +101,8 @@ def _names_another(reader: Reader, entry: str) -> bool:
 
 
 def some_are_marked(in_lines: CandidatesInLines) -> bool | None:
-    """Whether only some entries of a list that is longer than asked for have a mark or a number.
+    """Whether only some entries of a list that is longer than asked for have a mark or
+    a number.
 
     Returns:
         None if the list is not longer, so that nothing needs to be marked.
@@ -110,7 +119,9 @@ def some_are_marked(in_lines: CandidatesInLines) -> bool | None:
 
 
 def _marks_differ(rests: Sequence[str]) -> bool:
-    """Whether entries differ in a mark, ``✓`` or "recommended", or a number, and not part by part."""
+    """Whether entries differ in a mark, ``✓`` or
+    "recommended", or a number, and not part by part.
+    """
     undated = [YEAR.sub("", rest) for rest in rests]
     marks = [_NO_MARK.sub("", rest) for rest in undated]
     if len(set(marks)) == 1:

@@ -1,4 +1,6 @@
-"""Numbers in an answer, such as ranks and scores, that contradict the order of its list."""
+"""Numbers in an answer, such as ranks and scores, that
+contradict the order of its list.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,7 +10,18 @@ from pytest_recsys_mt.llm.reading.doubts_words import SAYS, YEAR, numbered
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import ORDINALS
 
-_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_CARDINALS = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
 _NUMBER_WORDS = numbered(ORDINALS, 1) | numbered(_CARDINALS, 1)
 _DIGIT = re.compile(r"\d")
 _RANKS = 3  # fewest numbers that are ranks without a word that says so
@@ -16,7 +29,8 @@ _LONGEST = 3  # most digits of a rank
 
 
 def why_ranks_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
-    """Why numbers beside the entries may be their ranks, also in a column or field of another name.
+    """Why numbers beside the entries may be their ranks, also in a column or field of
+    another name.
 
     Args:
         in_lines: What the lines of the answer name.
@@ -28,7 +42,9 @@ def why_ranks_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> s
 
     def offered_numbers() -> list[int | None]:
         items = [in_lines.line(piece)[1] for piece in in_lines.entries]
-        return [in_lines.reader.places.get(named[0]) if named else None for named in items]
+        return [
+            in_lines.reader.places.get(named[0]) if named else None for named in items
+        ]
 
     if _ranks_differ(rests, offered_numbers):
         return "its ranks and its order contradict each other"
@@ -57,7 +73,9 @@ def _end_in_another_order(
 
 
 def _only_numbers(in_lines: CandidatesInLines) -> list[int | None]:
-    """The number in each entry beside its titles and years; None where there is not exactly one."""
+    """The number in each entry beside its titles and years;
+    None where there is not exactly one.
+    """
     numbers = []
     for piece in in_lines.entries:
         found = re.findall(r"\d+", _without_titles(in_lines.reader, piece.text))
@@ -72,8 +90,12 @@ def _without_titles(reader: Reader, text: str) -> str:
 
 
 def _other_columns(in_lines: CandidatesInLines) -> list[list[int | None]]:
-    """The columns of numbers beside the entries that were read neither as ranks nor as scores."""
-    scores = [None if piece.score is None else abs(piece.score) for piece in in_lines.entries]
+    """The columns of numbers beside the entries that were
+    read neither as ranks nor as scores.
+    """
+    scores = [
+        None if piece.score is None else abs(piece.score) for piece in in_lines.entries
+    ]
     known = [[piece.number for piece in in_lines.entries], scores]
     rows = [piece.beside.split(" | ") for piece in in_lines.entries]
     columns = []
@@ -92,7 +114,9 @@ def _rank_in(text: str) -> int | None:
 
 
 def _reorders(numbers: Sequence[int | None], offered: Sequence[int | None]) -> bool:
-    """Whether numbers are the ranks of some entries in another order, and not the candidates' numbers."""
+    """Whether numbers are the ranks of some entries in another
+    order, and not the candidates' numbers.
+    """
     stated = [number for number in numbers if number is not None]
     if len(stated) < _RANKS or list(numbers) == list(offered):
         return False
@@ -101,11 +125,16 @@ def _reorders(numbers: Sequence[int | None], offered: Sequence[int | None]) -> b
 
 
 def _ranks_differ(
-    rests: Sequence[str], offered_numbers: Callable[[], Sequence[int | None]]
+    rests: Sequence[str],
+    offered_numbers: Callable[[], Sequence[int | None]],
 ) -> bool:
-    """Whether ranks behind the entries contradict their order; `offered_numbers` gives the candidates' numbers."""
+    """Whether ranks behind the entries contradict their order; `offered_numbers` gives
+    the candidates' numbers.
+    """
     stated = [_ranks(rest) for rest in rests]
-    ranks = stated[0] if len(stated) == 1 else [numbers[0] for numbers in stated if numbers]
+    ranks = (
+        stated[0] if len(stated) == 1 else [numbers[0] for numbers in stated if numbers]
+    )
     if len(ranks) < 2 or len(ranks) < len(stated) or ranks == sorted(ranks):
         return False
     # "(#18 on your list)", unless these could be ranks

@@ -5,17 +5,24 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.llm.reading.candidates_in_lines import Line
 from pytest_recsys_mt.llm.reading.doubts_of_order import scores_in
-from pytest_recsys_mt.llm.reading.doubts_words import SAYS, SENTENCE, count_small, is_question
+from pytest_recsys_mt.llm.reading.doubts_words import (
+    SAYS,
+    SENTENCE,
+    count_small,
+    is_question,
+)
 
 _FEW = 4  # fewer letters beside titles say nothing
 _NUMBERS = re.compile(
-    r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])"
+    r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])",
 )
 _LETTERS = re.compile(r"\b[A-Z](?:(?:,|\s*[>→]|,?\s(?:and|then))\s*[A-Z]\b){2,}")
 
 
 def why_neighbours_contradict(
-    rests: Sequence[str], before: Sequence[str], behind: Sequence[Line]
+    rests: Sequence[str],
+    before: Sequence[str],
+    behind: Sequence[Line],
 ) -> str:
     """Why the lines around a list say that it is no list with the best first.
 
@@ -65,7 +72,9 @@ def why_corrected(behind: Sequence[Line], offered: int) -> str:
 
 
 def why_sentences_contradict(lines: Sequence[Line]) -> str:
-    """Why an answer in sentences may not recommend all that it names; empty if there is no reason."""
+    """Why an answer in sentences may not recommend all that
+    it names; empty if there is no reason.
+    """
     for line, named in lines:
         # Of a line with one title, the title may end so.
         if len(named) > 1 and is_question(line) and count_small(line) > SENTENCE:
@@ -81,7 +90,9 @@ def why_sentences_contradict(lines: Sequence[Line]) -> str:
 def chooses(line: str) -> bool:
     """Whether a sentence says what is recommended."""
     folded = line.casefold()
-    return SAYS["chooses"].search(folded) is not None and not SAYS["negates"].search(folded)
+    return SAYS["chooses"].search(folded) is not None and not SAYS["negates"].search(
+        folded,
+    )
 
 
 def _corrects(line: str, named: Sequence[int | None]) -> bool:
@@ -111,7 +122,9 @@ def _says_another(line: str, named: Sequence[int | None], offered: int) -> bool:
 
 
 def _ranking_in(line: str) -> list[int]:
-    """The candidates' numbers in a ranking by letters, ``C > A > B``, or by numbers; empty if there is none."""
+    """The candidates' numbers in a ranking by letters, ``C > A >
+    B``, or by numbers; empty if there is none.
+    """
     letters = _LETTERS.search(line)
     if letters is not None:
         return [ord(letter) - 64 for letter in re.findall(r"\b[A-Z]\b", letters[0])]

@@ -1,4 +1,6 @@
-"""Words beside a list that may contradict it, and what they stand in; `doubts.toml` has the words."""
+"""Words beside a list that may contradict it, and what they
+stand in; `doubts.toml` has the words.
+"""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +39,9 @@ def is_question(text: str) -> bool:
 
 
 def mark_of(piece: Piece) -> str:
-    """What stands before the text of a piece, without letters, digits and the marks of a list."""
+    """What stands before the text of a piece, without
+    letters, digits and the marks of a list.
+    """
     if not piece.whole.endswith(piece.text):
         return ""
     return re.sub(r"[\w.()]", "", piece.whole[: -len(piece.text)])

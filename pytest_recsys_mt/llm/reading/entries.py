@@ -10,7 +10,9 @@ from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Re
 
 
 class Entries(Offer):
-    """The entries of an answer, best first; arguments are those of `Offer`, and `exists` that of `parser.read`."""
+    """The entries of an answer, best first; arguments are those of `Offer`, and
+    `exists` that of `parser.read`.
+    """
 
     def __init__(
         self,
@@ -80,7 +82,9 @@ class Entries(Offer):
         return "candidate" if self.candidates is None else "catalogue"
 
     def _unknown(self, text: str, title: str, year: int | None = None) -> Entry:
-        """The entry of a title that names no item; `year` is that of the data, if they have one."""
+        """The entry of a title that names no item; `year` is
+        that of the data, if they have one.
+        """
         title = comments.unrated(title) or title
         name = UNKNOWN_PREFIX + normalise(title)
         bare, title_year = split_year(title)

@@ -17,12 +17,16 @@ class Part(NamedTuple):
     start: int
     end: int
     parts_surely: bool  # whether a comma stands before it, not "and"
-    outer_start: int  # the same with a conjunction that may be its own: "そして父になる"
+    outer_start: (
+        int  # the same with a conjunction that may be its own: "そして父になる"
+    )
     outer_end: int  # "おくりびと"
 
 
 def leads(text: str) -> Iterator[tuple[str, str]]:
-    """An enumeration, with and without the words before it: ``I recommend: Heat, Casino``."""
+    """An enumeration, with and without the words before
+    it: ``I recommend: Heat, Casino``.
+    """
     yield "", text
     for mark in (":", "："):
         lead, colon, rest = text.partition(mark)
@@ -58,7 +62,9 @@ def parts(text: str) -> list[Part]:
 
 
 def spellings(text: str, first: Part, last: Part) -> Iterator[str]:
-    """The possible titles of the parts from `first` to `last`, also with a conjunction at an end."""
+    """The possible titles of the parts from `first` to
+    `last`, also with a conjunction at an end.
+    """
     yield from plain_heads(text[first.start : last.end])
     if first.outer_start < first.start:
         yield from plain_heads(text[first.outer_start : last.end])
@@ -96,7 +102,8 @@ def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
         most: Most words of a title.
 
     Yields:
-        Start, end, and whether it is quoted; in order, longest first. Unquoted ones begin with a capital or a digit.
+        Start, end, and whether it is quoted; in order, longest first. Unquoted ones
+        begin with a capital or a digit.
     """
     quoted = {}
     for match in _QUOTED.finditer(text):

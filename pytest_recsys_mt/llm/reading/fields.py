@@ -1,4 +1,6 @@
-"""What the names of fields, columns and details say: which holds the title, and which orders the entries."""
+"""What the names of fields, columns and details say: which
+holds the title, and which orders the entries.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +16,9 @@ _FIELDS: dict[Any, Any] = table("fields")
 _NAMES: dict[Field, list[str]] = {
     kind: said["names"].split() for kind, said in _FIELDS.items() if "names" in said
 }
-_WORDS = {kind: {*said["words"].split()} for kind, said in _FIELDS.items() if "words" in said}
+_WORDS = {
+    kind: {*said["words"].split()} for kind, said in _FIELDS.items() if "words" in said
+}
 
 TITLE_KEYS = _NAMES["title"]
 
@@ -25,7 +29,9 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @lru_cache(maxsize=4096)
 def field_name(key: object) -> str:
-    """A name as it is compared: ``itemId``, ``Item ID`` as ``item_id``; without a range or a unit."""
+    """A name as it is compared: ``itemId``, ``Item ID`` as
+    ``item_id``; without a range or a unit.
+    """
     name = _UNIT.sub(" ", _CAMEL.sub("_", str(key)))
     return re.sub(r"\s+", "_", name.strip(" _:：")).casefold()
 
@@ -40,8 +46,16 @@ def field_of(name: str) -> Field:
     if words & _WORDS["other"]:
         return ""
     if words & _WORDS["rank"]:
-        return "cost" if words & _WORDS["mean"] else "score" if "score" in words else "rank"
-    return "cost" if words & _WORDS["cost"] else "score" if words & _WORDS["score"] else ""
+        return (
+            "cost"
+            if words & _WORDS["mean"]
+            else "score"
+            if "score" in words
+            else "rank"
+        )
+    return (
+        "cost" if words & _WORDS["cost"] else "score" if words & _WORDS["score"] else ""
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +81,12 @@ _RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
 def with_maker(title: str, fields: Mapping[str, Any]) -> str:
     """A title with the artist or author beside it, as a text says both."""
     maker = next(
-        (fields[key] for key in ("artist", "author", "singer", "band") if key in fields), ""
+        (
+            fields[key]
+            for key in ("artist", "author", "singer", "band")
+            if key in fields
+        ),
+        "",
     )
     return f"{title} by {maker}" if isinstance(maker, str) and maker else ""
 

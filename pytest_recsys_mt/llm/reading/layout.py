@@ -1,4 +1,6 @@
-"""Finds the entries of a text answer, without any knowledge of titles; `data` cuts JSON."""
+"""Finds the entries of a text answer, without any
+knowledge of titles; `data` cuts JSON.
+"""
 
 import csv
 import html
@@ -50,7 +52,9 @@ _TABLE_RULE = re.compile(r"[\s|:+=\-─━═┌┬┐├┼┤└┴┘╔╦�
 
 
 def pieces(text: str) -> list[Piece]:
-    """The pieces of a sanitized answer, in their order; reasoning and markup are left out."""
+    """The pieces of a sanitized answer, in their order;
+    reasoning and markup are left out.
+    """
     from pytest_recsys_mt.llm.reading import data
 
     text = _answer_of(text)
@@ -58,12 +62,17 @@ def pieces(text: str) -> list[Piece]:
     return list(islice(found, MAX_PIECES))
 
 
-_PAGE = re.compile(r"\s*(?:<!doctype\s+html|<html|<\?xml[^>]*>\s*<(?:error|html))\b", re.IGNORECASE)
+_PAGE = re.compile(
+    r"\s*(?:<!doctype\s+html|<html|<\?xml[^>]*>\s*<(?:error|html))\b",
+    re.IGNORECASE,
+)
 """Begins a page of a server, such as an error or a sign-in, in the place of an answer."""
 
 
 def _answer_of(text: str) -> str:
-    """The answer in a text, without reasoning, formulas, other speakers and what follows it."""
+    """The answer in a text, without reasoning, formulas,
+    other speakers and what follows it.
+    """
     if _PAGE.match(text):
         return ""
     text = _decoded(text)
@@ -96,7 +105,8 @@ _ENTITY = re.compile(r"&(?:[a-z]{2,8}|#\d{2,5});", re.IGNORECASE)
 _LATEX_ITEM = re.compile(r"\\item(?![a-z])\s*")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{\w+\}")
 _SPEAKER = re.compile(
-    r"\A\s*(?:(?:assistant|response|output)\s?:\s*|a(?:nswer)?:\s*(?=\d{1,2}[.)]\s))", re.IGNORECASE
+    r"\A\s*(?:(?:assistant|response|output)\s?:\s*|a(?:nswer)?:\s*(?=\d{1,2}[.)]\s))",
+    re.IGNORECASE,
 )
 _TURN = phrase("turn", re.IGNORECASE | re.MULTILINE)
 _ASKED = re.compile(r"\W*(?:user|human|question|q)\b", re.IGNORECASE)
@@ -104,7 +114,9 @@ _FEWEST = 2  # entries that are a list
 
 
 def _first_turn(text: str) -> str:
-    """An answer without the turns that a model invents behind it: what follows its list and another's question."""
+    """An answer without the turns that a model invents behind it:
+    what follows its list and another's question.
+    """
     turns = list(_TURN.finditer(text))
     if len(turns) > 1 and turns[0].start() == 0 and _ASKED.match(text):
         return ""  # a whole conversation, of which no turn is the answer
@@ -134,7 +146,9 @@ def lines(text: str) -> Sequence[Piece]:
 
 
 def _prepared(text: str) -> list[str]:
-    """The lines of a text, with rows of any kind as rows of a table, and letters before entries as numbers."""
+    """The lines of a text, with rows of any kind as rows of a
+    table, and letters before entries as numbers.
+    """
     if _MEASURED_TAG.search(text):
         text = _FIELD_TAG.sub(_as_line, text)
         text = _ATTRIBUTE.sub(_as_line, text)
@@ -143,7 +157,9 @@ def _prepared(text: str) -> list[str]:
         text = _ELEMENT.sub("\n• ", text)
         text = _TAG.sub(_named, text)
     text = _TWO_IN_A_LINE.sub("\n", text)
-    kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
+    kept = [
+        line for line in text.split("\n") if line.strip() and not _FENCE.match(line)
+    ]
     kept = _with_bullets_below(kept)
     if ">" not in text:  # a chain of letters is a ranking
         kept = _with_numbers_for_letters(kept)
@@ -151,7 +167,9 @@ def _prepared(text: str) -> list[str]:
 
 
 def _with_numbers_for_letters(lines: list[str]) -> list[str]:
-    """Lines with the numbers of the letters before them, if these are A, B, C and so on."""
+    """Lines with the numbers of the letters before them,
+    if these are A, B, C and so on.
+    """
     lettered = [line for line in lines if _LETTERED.match(line)]
     letters = "".join(line.lstrip()[0].upper() for line in lettered)
     if len(lettered) < 3 or not ascii_uppercase.startswith(letters):
@@ -163,7 +181,9 @@ _NUMBERED = re.compile(r"(?P<indent>[ \t]*)(?P<number>\d{1,3})[.)]\s+")
 
 
 def _with_bullets_below(lines: list[str]) -> list[str]:
-    """Lines with bullets in place of the numbers of lists that stand indented below the entries of a numbered one."""
+    """Lines with bullets in place of the numbers of lists that stand indented below the
+    entries of a numbered one.
+    """
     numbered = {}
     for at, line in enumerate(lines):
         match = _NUMBERED.match(line)
@@ -176,8 +196,11 @@ def _with_bullets_below(lines: list[str]) -> list[str]:
     below = numbered.keys() - set(outer)
     if not below or len(outer) < 2 or outer[0] != min(numbered):
         return lines
-    # Of one list whose first line lost its indent the entries go on counting; lists below begin anew.
-    counts = [int(numbered[at]["number"]) for at in outer] == list(range(1, len(outer) + 1))
+    # Of one list whose first line lost its indent the entries go on counting; lists
+    # below begin anew.
+    counts = [int(numbered[at]["number"]) for at in outer] == list(
+        range(1, len(outer) + 1),
+    )
     firsts_below = [at + 1 for at in outer if at + 1 in below]
     if not counts or any(numbered[at]["number"] != "1" for at in firsts_below):
         return lines
@@ -223,7 +246,9 @@ def _lines(text: str) -> Iterator[Piece]:
 
 
 def _without_tables(lines: Sequence[str]) -> Iterator[str | Piece]:
-    """The lines outside of tables, and the pieces of tables and tags; a table stands at its end."""
+    """The lines outside of tables, and the pieces of tables
+    and tags; a table stands at its end.
+    """
     table = list[list[str]]()
     headed = False  # whether a rule stands below the first row
     tables = 0
@@ -238,7 +263,11 @@ def _without_tables(lines: Sequence[str]) -> Iterator[str | Piece]:
         elif comma not in stripped:
             comma = ""
         row = _cells(stripped, comma)
-        is_rule = not comma and (row is not None or bool(table)) and _TABLE_RULE.match(stripped)
+        is_rule = (
+            not comma
+            and (row is not None or bool(table))
+            and _TABLE_RULE.match(stripped)
+        )
         if is_rule:
             headed = headed or len(table) == 1
             continue
@@ -255,7 +284,9 @@ def _without_tables(lines: Sequence[str]) -> Iterator[str | Piece]:
 
 
 def _cells(line: str, comma: str) -> list[str] | None:
-    """The cells of a row, separated by `comma` or within bars; None if a line is no row."""
+    """The cells of a row, separated by `comma` or within
+    bars; None if a line is no row.
+    """
     if comma:
         return next(csv.reader([line], delimiter=comma))
     if line.startswith("|") and line.count("|") >= 2:
@@ -280,14 +311,18 @@ def _separator(line: str) -> str:
             continue
         columns = [field_name(cell) for cell in line.split(mark)]
         kinds = {field_of(column) for column in columns}
-        measured = "id" in columns or not kinds.isdisjoint(("rank", "score", "cost", "year"))
+        measured = "id" in columns or not kinds.isdisjoint(
+            ("rank", "score", "cost", "year"),
+        )
         if measured and "title" in kinds:
             return mark
     return ""
 
 
 def _named(tag: re.Match[str]) -> str:
-    """A line of its own for a tag that names a part of the answer; nothing for any other tag."""
+    """A line of its own for a tag that names a part of the
+    answer; nothing for any other tag.
+    """
     name = tag[0].strip("</> ").split(" ")[0]
     if name.casefold() in _OF_ENTRIES or not role_of(name):
         return ""

@@ -24,7 +24,8 @@ Place = Literal["numbered", "bulleted", "data", "line", "note", "tag"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A part of an answer that may name one item, or several in one line, without its list marker.
+    """A part of an answer that may name one item, or several in one line, without its
+    list marker.
 
     A piece is equal to itself alone: two lines with the same words are two pieces.
     """
@@ -37,7 +38,9 @@ class Piece:
     score: float | None = None  # in the data; the best is the highest
     name: str = ""  # what the data or the beginning of the line call the list
     group: str = ""  # the list that it belongs to, of several in data
-    chain: bool = False  # whether it is a whole ranking in one line: ``[3] > [1] > [2]``
+    chain: bool = (
+        False  # whether it is a whole ranking in one line: ``[3] > [1] > [2]``
+    )
     beside: str = ""  # what the data say of the entry in other cells or fields
 
 
@@ -51,7 +54,9 @@ _BARE_NUMBER = phrase("bare_number")
 
 _BULLET = phrase("bullet")
 
-_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)\uf129]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
+_INLINE_NUMBER = re.compile(
+    r"(?:^|(?<=[\s,;)\uf129]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])",
+)
 
 LABEL = (
     r"(?:(?:candidate|option|item|movie|film|book|song|track|game|product|article|passage|document|doc|choice|id|number|no|nr)"
@@ -62,7 +67,9 @@ _NUMBERED_ITEM = rf"{LABEL}(?:\[\d{{1,4}}\]|\(\d{{1,4}}\)|\{{\d{{1,4}}\}}|#?\d{{
 
 _ARROW = r"\s*(?:>{1,2}|≻|→|->|=>)\s*"
 
-_LEAD = r"(?P<lead>[^\d\[\]<>|]{0,80}?(?:[:：=]|\b(?:is|are|ist|sind|est|es|são|è))\s*)?"
+_LEAD = (
+    r"(?P<lead>[^\d\[\]<>|]{0,80}?(?:[:：=]|\b(?:is|are|ist|sind|est|es|são|è))\s*)?"
+)
 
 _CHAIN = re.compile(
     rf"{_LEAD}(?P<chain>{_NUMBERED_ITEM}(?:(?:{_ARROW}|\s*[,;|，、]\s*(?:and\s)?){_NUMBERED_ITEM})+"
@@ -72,7 +79,7 @@ _CHAIN = re.compile(
 )
 
 _BRACKETED = re.compile(
-    rf"(?P<lead>[^\d\[\]<>|]{{0,120}})(?P<chain>\[\d{{1,4}}\](?:{_ARROW}\[\d{{1,4}}\])+)[^\d\[\]<>|]{{0,300}}"
+    rf"(?P<lead>[^\d\[\]<>|]{{0,120}})(?P<chain>\[\d{{1,4}}\](?:{_ARROW}\[\d{{1,4}}\])+)[^\d\[\]<>|]{{0,300}}",
 )
 """Also inside a sentence."""
 
@@ -86,8 +93,14 @@ _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``
 def chained(line: str) -> tuple[str, str] | None:
     """What introduces a ranking in one line, and the ranking; None for any other line."""
     line = line.strip(' \t*_`"')
-    found = _CHAIN.fullmatch(line) or _BRACKETED.fullmatch(line) or _TITLES.fullmatch(line)
-    return None if found is None else ((found["lead"] or "").strip(), found["chain"].strip())
+    found = (
+        _CHAIN.fullmatch(line) or _BRACKETED.fullmatch(line) or _TITLES.fullmatch(line)
+    )
+    return (
+        None
+        if found is None
+        else ((found["lead"] or "").strip(), found["chain"].strip())
+    )
 
 
 def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Piece]:
@@ -97,9 +110,15 @@ def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Pie
 
 
 def _cut(line: str, *, chains: bool, inside: bool = False) -> Sequence[Piece]:
-    """The pieces of a line, or of one `inside` a bullet, within which no further one is looked for."""
+    """The pieces of a line, or of one `inside` a bullet,
+    within which no further one is looked for.
+    """
     whole = line
-    if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
+    if (
+        line[:1] in (">", "#")
+        and (rest := line.lstrip("#> "))
+        and not line[1:2].isdigit()
+    ):
         line = rest
     ranked = _RANKED.fullmatch(line)
     if ranked and not _TWO_NUMBERS.fullmatch(line):
@@ -122,12 +141,16 @@ def _cut(line: str, *, chains: bool, inside: bool = False) -> Sequence[Piece]:
         text = text[bullet.end() :] if bullet else text
         return [Piece(text, "numbered", line, number=int(number["n"]))]
     if keycap := _KEYCAP.match(line) or _BARE_NUMBER.match(line):
-        return [Piece(line[keycap.end() :], "numbered", line, number=_digits(keycap[0]))]
+        return [
+            Piece(line[keycap.end() :], "numbered", line, number=_digits(keycap[0])),
+        ]
     bullet = _BULLET.match(line)
     text = line[bullet.end() :].strip() if bullet is not None else ""
     if not text:
         return [Piece(line, "line", whole)]
-    inner = [] if inside or _BULLET.match(text) else _cut(text, chains=chains, inside=True)
+    inner = (
+        [] if inside or _BULLET.match(text) else _cut(text, chains=chains, inside=True)
+    )
     if all(piece.place == "line" and not piece.chain for piece in inner):
         return [Piece(text, "bulleted", line)]
     return [replace(piece, whole=line) if piece.chain else piece for piece in inner]
@@ -156,7 +179,10 @@ def _digits(marker: str) -> int | None:
     digits = "".join(char for char in marker if char.isdecimal())
     if digits:
         return int(digits)
-    number = next(filter(None, (unicodedata.numeric(char, None) for char in marker)), None)
+    number = next(
+        filter(None, (unicodedata.numeric(char, None) for char in marker)),
+        None,
+    )
     return None if number is None else int(number)
 
 
@@ -184,7 +210,9 @@ def _inline_numbers(line: str) -> list[Piece]:
     if len(marks) < 2:
         return []
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
-    parts = [line[m.end() : end].strip(" \t,;") for m, end in zip(marks, ends, strict=True)]
+    parts = [
+        line[m.end() : end].strip(" \t,;") for m, end in zip(marks, ends, strict=True)
+    ]
     if not all(parts):
         return []
     before = line[: marks[0].start()].strip()
@@ -196,6 +224,8 @@ def _inline_numbers(line: str) -> list[Piece]:
 
 
 def numbered_text(text: str) -> tuple[str, int | None]:
-    """A text behind its list marker, and the number in it; an empty text if it begins with none."""
+    """A text behind its list marker, and the number in it;
+    an empty text if it begins with none.
+    """
     number = _number(text)
     return ("", None) if number is None else (text[number.end() :], int(number["n"]))

@@ -17,19 +17,25 @@ from pytest_recsys_mt.llm.reading.spelling import (
 from pytest_recsys_mt.requests import Item
 
 YEAR_SLACK = 1
-"""Years that a text and the catalogue may differ for one film: a festival and its release.
+"""Years that a text and the catalogue may differ for one film: a festival and its
+release.
 
-The limit holds even among few items: 8 % of the films of MovieLens (823 of 9,742 in ml-latest-small) have a namesake of
-another year in Wikidata alone, so "Casablanca (1967)" may not be the one of 1942.
+The limit holds even among few items: 8 % of the films of MovieLens (823 of 9,742 in
+ml-latest-small) have a namesake of another year in Wikidata alone, so "Casablanca
+(1967)" may not be the one of 1942.
 """
 
 MOST_SIMILAR = 8
-"""How many names of a group are considered to be misspelt: those of the largest similarity."""
+"""How many names of a group are considered to be
+misspelt: those of the largest similarity.
+"""
 
 Key = TypeVar("Key")
 
 MIN_SCORE = 88.0
-"""Least similarity (rapidfuzz's `ratio` of the normal forms, of 100) of a misspelt title."""
+"""Least similarity (rapidfuzz's `ratio` of the normal
+forms, of 100) of a misspelt title.
+"""
 
 _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
 
@@ -50,11 +56,16 @@ def names_of(item: Item) -> tuple[tuple[str, Name], ...]:
     if item.year not in (None, year) or not item.title.endswith((")", "]", "）")):
         title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
     base, others = split_brackets(title)
-    ranks = dict.fromkeys(others, 1) | dict.fromkeys((base, item.title or item.id, title), 0)
+    ranks = dict.fromkeys(others, 1) | dict.fromkeys(
+        (base, item.title or item.id, title),
+        0,
+    )
     maker, dash, work = title.partition(" - ")
     if dash and year is None:  # "Radiohead - Creep" is "Creep by Radiohead", too
         ranks |= dict.fromkeys((f"{work} by {maker}", f"{work} {maker}"), 1)
-    return tuple((normalise(name), Name(item, year, name, rank)) for name, rank in ranks.items())
+    return tuple(
+        (normalise(name), Name(item, year, name, rank)) for name, rank in ranks.items()
+    )
 
 
 def _by_key(names: Iterable[tuple[Key, Name]]) -> dict[Key, list[Name]]:
@@ -65,7 +76,9 @@ def _by_key(names: Iterable[tuple[Key, Name]]) -> dict[Key, list[Name]]:
 
 
 class Group:
-    """Items looked up together; `by_name` holds all names of equal normal form, in item order."""
+    """Items looked up together; `by_name` holds all names
+    of equal normal form, in item order.
+    """
 
     def __init__(self, items: Iterable[Item], *, closed: bool) -> None:
         self.by_name = _by_key(pair for item in items for pair in names_of(item))
@@ -73,7 +86,9 @@ class Group:
 
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], list[Name]]:
-        """Names by `words` in digits, for titles that differ only in articles and numbers."""
+        """Names by `words` in digits, for titles that
+        differ only in articles and numbers.
+        """
         return self._spelt[0]
 
     @cached_property
@@ -84,7 +99,10 @@ class Group:
     def _spelt(self) -> tuple[dict[tuple[str, ...], list[Name]], Collection[str]]:
         known: dict[str, str] = {}  # each word once, however many titles contain it
         index = _by_key(
-            (in_digits([known.setdefault(word, word) for word in words(name.text)]), name)
+            (
+                in_digits([known.setdefault(word, word) for word in words(name.text)]),
+                name,
+            )
             for name in self._all()
         )
         return index, known.keys()
@@ -97,20 +115,34 @@ class Group:
     def _most_similar(self) -> MostSimilar:
         return MostSimilar(self.by_name)
 
-    def maybe_misspelt(self, key: str, spelling: Sequence[str], *, dated: bool) -> Collection[str]:
+    def maybe_misspelt(
+        self,
+        key: str,
+        spelling: Sequence[str],
+        *,
+        dated: bool,
+    ) -> Collection[str]:
         """Every normal form that `best` may return and whose words may be misspelt so."""
         if self.closed:
             return [name for name, _ in self.best(key, MIN_SCORE)]
         titles = self._near_words.titles(spelling, dated=dated)
-        return {normalise(n.text) for t in titles for n in self.by_words.get(in_digits(t), ())}
+        return {
+            normalise(n.text)
+            for t in titles
+            for n in self.by_words.get(in_digits(t), ())
+        }
 
     def best(self, key: str, least: float) -> list[tuple[str, float]]:
-        """The `MOST_SIMILAR` normal forms with their similarities, which are `least` or more."""
+        """The `MOST_SIMILAR` normal forms with their
+        similarities, which are `least` or more.
+        """
         return self._most_similar.best(key, least, MOST_SIMILAR)
 
     @cached_property
     def by_beginning(self) -> dict[str, list[Name]]:
-        """Names by what stands in them before a comma, a dash, a bracket, or, without a year, a colon."""
+        """Names by what stands in them before a comma, a dash, a
+        bracket, or, without a year, a colon.
+        """
         return _by_key(
             (beginning, name)
             for name in self._all()
@@ -122,12 +154,19 @@ class Group:
     @cached_property
     def by_main_title(self) -> dict[str, list[Name]]:
         parted = ((name.text.partition(":"), name) for name in self._all())
-        return _by_key((normalise(main), name) for (main, colon, _), name in parted if colon)
+        return _by_key(
+            (normalise(main), name) for (main, colon, _), name in parted if colon
+        )
 
     def _all(self) -> Iterator[Name]:
         return chain.from_iterable(self.by_name.values())
 
-    def standing(self, names: Sequence[Name], year: int | None, slack: int) -> Sequence[Name]:
+    def standing(
+        self,
+        names: Sequence[Name],
+        year: int | None,
+        slack: int,
+    ) -> Sequence[Name]:
         """The names that a text may stand for; none if nothing or too much matches."""
         if year is not None:
             near = [n for n in names if n.year is None or abs(n.year - year) <= slack]
@@ -139,5 +178,9 @@ class Group:
             if not self.closed and len({n.year for n in names}) > 1:
                 return ()
             if len({split_year(n.item.title)[0] for n in names}) > 1:  # editions, sizes
-                return [n for n in names if n.text in (n.item.title, split_year(n.item.title)[0])]
+                return [
+                    n
+                    for n in names
+                    if n.text in (n.item.title, split_year(n.item.title)[0])
+                ]
         return names

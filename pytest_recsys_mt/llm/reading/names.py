@@ -1,5 +1,5 @@
-"""What the words before a list say it is, in the languages of the models' answers; of several
-things the first of `ROLES`.
+"""What the words before a list say it is, in the languages of the models' answers; of
+several things the first of `ROLES`.
 """
 
 import re
@@ -9,7 +9,16 @@ from typing import Any, Literal
 from pytest_recsys_mt.llm.reading.wording import phrase, table
 
 Role = Literal[
-    "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
+    "avoid",
+    "reasons",
+    "draft",
+    "final",
+    "ranking",
+    "history",
+    "more",
+    "scores",
+    "candidates",
+    "",
 ]
 """What a name says of its list; empty if it says nothing.
 
@@ -36,14 +45,26 @@ _FOLLOWS, _FILLER, _NOT_RECOMMENDED = (
 )
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
-_REJECTED = re.compile(r"[(\[](?:not recommended|rejected|excluded|irrelevant)[)\]]", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"[(\[](?:not recommended|rejected|excluded|irrelevant)[)\]]",
+    re.IGNORECASE,
+)
 _CLAUSES = re.compile(r"[,;.!。，；！](?:\s|$)|[。，；！]|：|:(?=\s)")
 _LABEL = 3
-"""Most words of a first clause that says by itself what a list is: "Excluded, since seen"."""
+"""Most words of a first clause that says by itself what
+a list is: "Excluded, since seen".
+"""
 _SHORT = 4  # most words of a name that is a label. A longer one is a sentence, which may tell what it is based on
 _UNSPACED = 8  # the same in letters, of a script without spaces
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
-_OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")
+_OF_SENTENCES: tuple[Role, ...] = (
+    "avoid",
+    "draft",
+    "final",
+    "ranking",
+    "more",
+    "candidates",
+)
 
 _ADDED = re.compile(r"(?:because|since|if you|weil|parce|porque)\b")
 
@@ -59,7 +80,9 @@ def role_of(name: str) -> Role:
     clauses = [each for each in _CLAUSES.split(name) if _WORD.search(each)]
     if len(clauses) > 1:
         last, first = role_of(clauses[-1]), clauses[0]
-        is_label = len(_WORD.findall(first)) <= _LABEL and not _FOLLOWS.match(first.strip())
+        is_label = len(_WORD.findall(first)) <= _LABEL and not _FOLLOWS.match(
+            first.strip(),
+        )
         return role_of(first) if is_label and last in ("", "more") else last
     words = _WORD.findall(name)
     plain = " ".join(words)
@@ -80,16 +103,22 @@ def role_of(name: str) -> Role:
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name of a list says nothing but what it is: "My ranking", and not "Popularity ranking"."""
+    """Whether the name of a list says nothing but what it is:
+    "My ranking", and not "Popularity ranking".
+    """
     own = _FOLLOWS.sub("", _ASIDE.sub(" ", name.casefold())).strip(" :：*#")
     return len(_WORD.findall(own)) > _SHORT or is_name(own)
 
 
 @lru_cache(maxsize=4096)
 def is_name(line: str) -> bool:
-    """Whether a line without a colon or other marks can only be the name of a list: "Final ranking"."""
+    """Whether a line without a colon or other marks can only
+    be the name of a list: "Final ranking".
+    """
     words = _WORD.findall(line.casefold())
     if not 1 <= len(words) <= 5 or line.rstrip().endswith((".", "!", "?", ",")):
         return False
     kept = [word for word in words if not _FILLER.fullmatch(word)]
-    return bool(kept) and all(any(p.fullmatch(word) for p in _PATTERNS.values()) for word in kept)
+    return bool(kept) and all(
+        any(p.fullmatch(word) for p in _PATTERNS.values()) for word in kept
+    )

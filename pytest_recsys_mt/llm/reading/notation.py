@@ -15,7 +15,8 @@ _QUOTED = 20_000  # most characters of data in the notation of Python
 
 
 def decoded(text: str, start: int) -> tuple[Any, int] | None:
-    """The data that begin in a text at `start`, and where they end; None if there are none.
+    """The data that begin in a text at `start`, and where they end; None if there are
+    none.
 
     Those in the notation of Python must be the only data of the text, and at its end.
     """
@@ -31,7 +32,8 @@ def decoded(text: str, start: int) -> tuple[Any, int] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             value = ast.literal_eval(text[start:end])
-        # A ValueError where a number in hexadecimal has more decimal digits than Python writes.
+        # A ValueError where a number in hexadecimal has more decimal digits than Python
+        # writes.
         str(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
@@ -57,7 +59,9 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_with_repeated)
 
 
 def clean(value: Any, depth: int = 0) -> Any:
-    """Data without the control characters and lone surrogates that their escapes wrote; below `DEPTH` nothing is read."""
+    """Data without the control characters and lone surrogates that their escapes wrote;
+    below `DEPTH` nothing is read.
+    """
     if isinstance(value, str):
         return without_controls(value)
     if depth > DEPTH + 2:  # an entry and its fields may stand below the last list

@@ -1,10 +1,18 @@
-"""What an object of the data in an answer is: an entry, an error, a table of scores, or what holds a list."""
+"""What an object of the data in an answer is: an entry, an
+error, a table of scores, or what holds a list.
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of, rank_of, score_of
+from pytest_recsys_mt.llm.reading.fields import (
+    TITLE_KEYS,
+    field_name,
+    field_of,
+    rank_of,
+    score_of,
+)
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.wording import word_set
 
@@ -15,7 +23,7 @@ ARGUMENTS = (
 
 _ENTRIES = word_set(
     "entries items list movies films books songs games products articles results recommendations "
-    "ranking ranked picks titles selection suggestions top candidates options"
+    "ranking ranked picks titles selection suggestions top candidates options",
 )
 """Keys of a list of entries, beside which a title is the list's."""
 
@@ -33,12 +41,16 @@ _FAILED = frozenset(("error", "errors", "detail", "exception", "traceback", "ref
 _SCHEMA = frozenset(("properties", "$defs", "$schema", "enum"))
 """Keys of a JSON schema."""
 
-_WRAPPERS = frozenset(("choices", "message", "messages", "content", "data", "response", "delta"))
+_WRAPPERS = frozenset(
+    ("choices", "message", "messages", "content", "data", "response", "delta"),
+)
 """Keys of a server's reply around the answer of its model."""
 
 
 def fields_of(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """The values of an object by the names of its fields, in the form that `field_name` gives them."""
+    """The values of an object by the names of its fields, in
+    the form that `field_name` gives them.
+    """
     return {field_name(key): field for key, field in value.items()}
 
 
@@ -57,7 +69,9 @@ def titled(fields: Mapping[str, Any]) -> object:
 
 
 def is_entry(value: Mapping[Any, Any]) -> bool:
-    """Whether an object is one entry of a list, and not around a list or a table of scores."""
+    """Whether an object is one entry of a list, and not
+    around a list or a table of scores.
+    """
     fields = fields_of(value)
     if _numbers_titles(fields):
         return False
@@ -76,7 +90,9 @@ def _may_hold_list(key: str) -> bool:
 
 
 def _numbers_titles(fields: Mapping[str, Any]) -> bool:
-    """Whether these are titles with their ranks or scores, and not the fields of one entry."""
+    """Whether these are titles with their ranks or
+    scores, and not the fields of one entry.
+    """
     if not are_numbers(fields):
         return False
     strangers = [key for key in fields if not field_of(key) and not _ID.fullmatch(key)]
@@ -98,7 +114,9 @@ def is_no_answer(value: Mapping[Any, Any]) -> bool:
     fields = fields_of(value)
     if "type" in fields and not _SCHEMA.isdisjoint(fields):
         return True
-    failed = any(fields.get(key) for key in _FAILED)  # "error": null says that there is none
+    failed = any(
+        fields.get(key) for key in _FAILED
+    )  # "error": null says that there is none
     if not failed or is_entry(value):
         return False
     for key, field in fields.items():
@@ -108,7 +126,9 @@ def is_no_answer(value: Mapping[Any, Any]) -> bool:
 
 
 def is_left_out(fields: Mapping[str, Any]) -> bool:
-    """Whether an entry says that it is not chosen, or has no rank where there are ranks."""
+    """Whether an entry says that it is not chosen, or
+    has no rank where there are ranks.
+    """
     if any(fields.get(key) is False for key in _CHOSEN):
         return True
     ranks = [value for key, value in fields.items() if field_of(key) == "rank"]

@@ -11,12 +11,15 @@ from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope
 from pytest_recsys_mt.requests import Item, Request
 
-_CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
+_CANDIDATE_NUMBER = re.compile(
+    rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}",
+    re.IGNORECASE,
+)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
 _BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
 _SPLIT = re.compile(
-    r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
+    r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])",
 )
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
@@ -34,20 +37,26 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _is_whole(title: str, text: str, start: int, end: int) -> bool:
-    """Whether a title in a text is no part of something else; a number must stand in quotes."""
+    """Whether a title in a text is no part of something
+    else; a number must stand in quotes.
+    """
     if title.isdigit():
         return text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
     return _stands_alone(text, start, end)
 
 
 def _stands_as_word(number: str, text: str) -> bool:
-    """Whether a number stands in a text outside of quotes and brackets, and is no part of another."""
+    """Whether a number stands in a text outside of quotes and
+    brackets, and is no part of another.
+    """
     pattern = rf"(?<![\d(.,{_QUOTES}]){number}(?![\d)]|[.,]\d)"
     return re.search(pattern, text) is not None
 
 
 def _is_telling(title: str) -> bool:
-    """Whether a title is long enough to be found among other words; one letter may be a word in other scripts."""
+    """Whether a title is long enough to be found among other words;
+    one letter may be a word in other scripts.
+    """
     return len(title) >= _SHORT or not title.isascii()
 
 
@@ -61,14 +70,27 @@ class Offer:
         loose: Whether anything may stand beside a title.
     """
 
-    def __init__(self, request: Request, scope: Scope, first: int, *, loose: bool) -> None:
+    def __init__(
+        self,
+        request: Request,
+        scope: Scope,
+        first: int,
+        *,
+        loose: bool,
+    ) -> None:
         self.candidates = request.candidates
-        self.titles = {item.id: normalise(item.title) for item in request.candidates or ()}
-        self.history = {rating.item.id for rating in request.history} - self.titles.keys()
+        self.titles = {
+            item.id: normalise(item.title) for item in request.candidates or ()
+        }
+        self.history = {
+            rating.item.id for rating in request.history
+        } - self.titles.keys()
         self.first = first
         self.wanted = request.k
         self.freely = loose
-        self.places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
+        self.places = {
+            item.id: at for at, item in enumerate(request.candidates or (), first)
+        }
         self.scope = scope
         self.named: set[str] = set()
 
@@ -139,7 +161,9 @@ class Offer:
         return self.places.get(item.id) if item is not None else None
 
     def mentions(self, text: str) -> list[tuple[str, Item]]:
-        """The offered items that a text names as they were offered, each once, in its order, as they are written."""
+        """The offered items that a text names as they were offered, each once, in its
+        order, as they are written.
+        """
         taken = [False] * len(text)
         found: dict[int, tuple[str, Item]] = {}
         for title, item in self._written:
@@ -156,7 +180,8 @@ class Offer:
         return list(first.values())
 
     def named_by(self, text: str) -> Iterator[tuple[str, Item]]:
-        """The items that a sentence names by titles of any spelling, as they are written.
+        """The items that a sentence names by titles of any spelling, as they are
+        written.
 
         Of titles that were not offered, those in quotes or with a year.
         """
@@ -173,8 +198,12 @@ class Offer:
                 last_end = end
 
     def lost_numbers(self, text: str) -> list[str]:
-        """The offered titles that are numbers, ``1984``, stand in a text and were not read: `mentions` leaves them out."""
-        numbers = [item.title for item in self._titles_of_digits if item.id not in self.named]
+        """The offered titles that are numbers, ``1984``, stand in a text and were not
+        read: `mentions` leaves them out.
+        """
+        numbers = [
+            item.title for item in self._titles_of_digits if item.id not in self.named
+        ]
         return [number for number in numbers if _stands_as_word(number, text)]
 
     @cached_property
@@ -191,7 +220,9 @@ class Offer:
 
     @cached_property
     def _written(self) -> list[tuple[str, Item]]:
-        """The titles as they are offered, the longest first; the shortest words say too little."""
+        """The titles as they are offered, the longest first;
+        the shortest words say too little.
+        """
         items = self.candidates or ()
         by_text = {item.title: item for item in items}
         by_text |= {item.label: item for item in items}
@@ -199,7 +230,9 @@ class Offer:
         return sorted(telling, key=lambda named: -len(named[0]))
 
     def named_in(self, text: str) -> tuple[str, list[str]]:
-        """A line without the titles of offered items, and those items, each once, in its order."""
+        """A line without the titles of offered items, and
+        those items, each once, in its order.
+        """
         whole = self.equal(comments.unwrapped(text))
         if whole is not None:
             signs = re.sub(r"[\w\s()]", "", text)
@@ -223,9 +256,13 @@ class Offer:
         return " ".join(rest), list(dict.fromkeys(named))
 
     def _named_at(
-        self, text: str, words: Sequence[tuple[int, int]], at: int
+        self,
+        text: str,
+        words: Sequence[tuple[int, int]],
+        at: int,
     ) -> tuple[Item, int, int] | None:
-        """The item of the longest offered title that begins with a word, if there is one.
+        """The item of the longest offered title that begins with a word, if there is
+        one.
 
         Args:
             text: A line.
@@ -255,7 +292,9 @@ class Offer:
         return found
 
     def idents(self, piece: Piece) -> tuple[int, ...] | None:
-        """The candidates' numbers that a piece consists of; None if it is something else."""
+        """The candidates' numbers that a piece consists
+        of; None if it is something else.
+        """
         if piece.place == "tag":
             return ()
         text = piece.text
@@ -286,10 +325,12 @@ class Offer:
         return None
 
     def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
-        """The candidates' numbers in each piece of a block of nothing else; none if it says titles.
+        """The candidates' numbers in each piece of a block of nothing else; none if it
+        says titles.
 
         Returns:
-            None if it can be read in two ways: a number that is a title of another item too, or a zero beside others.
+            None if it can be read in two ways: a number that is a title of another item
+            too, or a zero beside others.
         """
         if not self.candidates:
             return []
@@ -300,7 +341,9 @@ class Offer:
         in_range = [number for number in named if self.candidate(number) is not None]
         distinct = list(dict.fromkeys(named))
         titles = [self.equal(str(number)) for number in distinct]
-        offered = [item for item in titles if item is not None and item.id in self.titles]
+        offered = [
+            item for item in titles if item is not None and item.id in self.titles
+        ]
         all_are_titles = len(offered) == len(distinct)
         if offered and not all_are_titles:
             # A list is of titles or of numbers, as most of its entries are.
@@ -309,7 +352,10 @@ class Offer:
             if len(offered) > len(in_range):
                 return []
         if len(in_range) == len(named):
-            if all_are_titles and [self.places[item.id] for item in offered] != distinct:
+            if (
+                all_are_titles
+                and [self.places[item.id] for item in offered] != distinct
+            ):
                 return None
             return found
         if all_are_titles or not in_range:
@@ -319,7 +365,9 @@ class Offer:
         return None if beyond in named else found
 
     def _idents_of(self, block: Block) -> list[tuple[int, ...]]:
-        """The numbers in each piece of a block, none for words around them; empty if a piece names a title."""
+        """The numbers in each piece of a block, none for words
+        around them; empty if a piece names a title.
+        """
         found = []
         for piece in block.pieces:
             idents = self.idents(piece)

@@ -11,8 +11,8 @@ def in_order(block: Block, place_of: Callable[[Piece], int | None]) -> Block | N
 
     Args:
         block: A block of an answer.
-        place_of: Gives the candidate's number of the item that a piece names, if it names one. It is
-            called only where the order depends on it.
+        place_of: Gives the candidate's number of the item that a piece names, if it
+            names one. It is called only where the order depends on it.
 
     Returns:
         The block, or None if its ranks, its scores and its order contradict each other.
@@ -32,7 +32,11 @@ def in_order(block: Block, place_of: Callable[[Piece], int | None]) -> Block | N
     if scores and not ranks and _may_be_ranks(scores, block):
         return None
     if scores and (ranks or "rank" in block.name.casefold()):
-        by_rank = sorted(range(len(scores)), key=ranks.__getitem__) if ranks else range(len(scores))
+        by_rank = (
+            sorted(range(len(scores)), key=ranks.__getitem__)
+            if ranks
+            else range(len(scores))
+        )
         if not _fall([scores[at] for at in by_rank]):
             return None
 
@@ -52,7 +56,9 @@ def _is_entry(piece: Piece) -> bool:
 
 
 def _ranks(entries: Sequence[Piece]) -> Sequence[float]:
-    """The numbers of entries if they are 1, 2, 3 and so on in any order; otherwise none."""
+    """The numbers of entries if they are 1, 2, 3 and so
+    on in any order; otherwise none.
+    """
     numbers = [piece.number for piece in entries if piece.number is not None]
     return numbers if sorted(numbers) == _places(entries) else []
 
@@ -72,7 +78,9 @@ def _fall(values: Sequence[float]) -> bool:
 
 
 def _may_be_ranks(scores: Sequence[float], block: Block) -> bool:
-    """Whether scores are 1, 2, 3 and so on, and nothing says that the highest is the best."""
+    """Whether scores are 1, 2, 3 and so on, and nothing
+    says that the highest is the best.
+    """
     if block.role == "scores" or _fall(scores):
         return False
     return sorted(scores) == _places(scores)

@@ -1,6 +1,7 @@
 """Reads a text answer: the items it names, in its order, and the kind of the rest.
 
-Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops there.
+Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and
+`layout.MAX_PIECES`, and stops there.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,13 @@ from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Recommendation, Request, Usage
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    Entry,
+    Recommendation,
+    Request,
+    Usage,
+)
 from pytest_recsys_mt.safety.sanitize import without_controls
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'  # what makes an answer with several lists clear
@@ -34,19 +41,36 @@ class Reading:
 
     @property
     def how(self) -> str:
-        """How the list was found, in words; of an answer without one, why not and what to ask for."""
+        """How the list was found, in words; of an answer
+        without one, why not and what to ask for.
+        """
         left = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
         return "; ".join(filter(None, (self.rule, left)))
 
-    def recommendation(self, k: int, text: str, usage: Usage | None = None) -> Recommendation:
+    def recommendation(
+        self,
+        k: int,
+        text: str,
+        usage: Usage | None = None,
+    ) -> Recommendation:
         """The answer of a recommender: the first k entries that name something."""
         items = tuple(entry.item for entry in self.entries if entry.item is not None)
         return Recommendation(
-            items[:k], self.entries, text, usage, how=self.how, ambiguous=self.ambiguous
+            items[:k],
+            self.entries,
+            text,
+            usage,
+            how=self.how,
+            ambiguous=self.ambiguous,
         )
 
 
-def parse(text: str, request: Request, index: TitleIndex, **options: Any) -> tuple[Entry, ...]:
+def parse(
+    text: str,
+    request: Request,
+    index: TitleIndex,
+    **options: Any,
+) -> tuple[Entry, ...]:
     """The entries of a text answer, best first; the arguments are those of `read`."""
     return read(text, request, index, **options).entries
 
@@ -64,20 +88,24 @@ def read(
 ) -> Reading:
     """What a text answer says, and how that was read; it never raises.
 
-    A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
-    its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
-    candidates, which the prompt numbers from `first`. In an answer in sentences, without a list,
-    the titles count, except those of the history, which the answer may only mention.
+    A list entry that names no item is a title ``outside`` the catalogue if `exists`
+    knows one of its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain
+    numbers stand for the candidates, which the prompt numbers from `first`. In an
+    answer in sentences, without a list, the titles count, except those of the history,
+    which the answer may only mention.
 
     Args:
         text: The text of the model.
         request: The request.
         index: The titles of the catalogue.
-        truncated: Whether the model was cut off; then its last entry counts only as a full title.
-            Without this, a last entry that a longer title begins with is taken as cut off.
-        shown: How the prompt named each candidate, if edits changed it; see `Template.written`.
+        truncated: Whether the model was cut off; then its last entry counts only as a
+            full title. Without this, a last entry that a longer title begins with is
+            taken as cut off.
+        shown: How the prompt named each candidate, if edits changed it; see
+            `Template.written`.
         exists: See `KnownFilms.hold`; called only for titles that name no item.
-        scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
+        scope: What `scope_of` gave for the items of `request` and `shown`, for who
+            keeps it.
         first: The number of the first candidate in the prompt.
     """
     scope = scope or scope_of(request, index, shown)
@@ -87,7 +115,10 @@ def read(
     found = _chosen_among(parts, readers, request, truncated)
     choice = found.choice
     if not choice.chosen and (choice.ambiguous or choice.rule):
-        return _undecided(choice, [found.contents[at] for at in choice.ambiguous or found.listed])
+        return _undecided(
+            choice,
+            [found.contents[at] for at in choice.ambiguous or found.listed],
+        )
     if len(parts) == 1 and readers[0] is not None:
         whole = readers[0]
     else:
@@ -95,7 +126,9 @@ def read(
         whole = reader(loose=loosely)
         for part in found.kept_parts:
             _read_block(whole, part)
-    sentences = "\n".join(piece.text for part in found.kept_parts for piece in part.pieces)
+    sentences = "\n".join(
+        piece.text for part in found.kept_parts for piece in part.pieces
+    )
     mentions = whole.read_mentions(sentences)
     if whole.in_sentences and whole.lost_numbers(sentences):
         told = "a title that is a number stands among its words"
@@ -122,7 +155,9 @@ def _blocks_of(text: str, scope: Scope) -> Sequence[Block]:
 
 @dataclass(frozen=True)
 class _Found:
-    """The blocks of an answer, and which of them are read; blocks are named by their places."""
+    """The blocks of an answer, and which of them are read;
+    blocks are named by their places.
+    """
 
     parts: Sequence[Block]
     contents: Sequence[Contents]
@@ -158,10 +193,16 @@ class _Found:
     def rule(self) -> str:
         """Which block was chosen, and why; empty if none was."""
         chosen = self.choice.chosen
-        return f"{_in_words(self.contents[chosen[0]])}: {self.choice.rule}" if chosen else ""
+        return (
+            f"{_in_words(self.contents[chosen[0]])}: {self.choice.rule}"
+            if chosen
+            else ""
+        )
 
     def counts(self, at: int) -> bool:
-        """Whether a block counts beside the answer: other lists that have a name do not."""
+        """Whether a block counts beside the answer: other
+        lists that have a name do not.
+        """
         if at in self.taken:
             return True
         part = self.parts[at]
@@ -172,10 +213,18 @@ class _Found:
 
 
 def _chosen_among(
-    parts: Sequence[Block], readers: Sequence[Reader | None], request: Request, truncated: bool
+    parts: Sequence[Block],
+    readers: Sequence[Reader | None],
+    request: Request,
+    truncated: bool,
 ) -> _Found:
-    """Which blocks are the answer, from what was read in each alone; None is a block that can be read in two ways."""
-    contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
+    """Which blocks are the answer, from what was read in each alone; None is a block
+    that can be read in two ways.
+    """
+    contents = [
+        _contents(part, each, request)
+        for part, each in zip(parts, readers, strict=True)
+    ]
     unclear = tuple(at for at, each in enumerate(readers) if each is None)
     listed = [at for at, each in enumerate(contents) if each.items or at in unclear]
     choice = choose(contents, request.k, truncated=truncated)
@@ -185,10 +234,18 @@ def _chosen_among(
     return _Found(parts, contents, listed, choice)
 
 
-def _unless_doubted(text: str, request: Request, whole: Reader, found: _Found) -> Reading:
+def _unless_doubted(
+    text: str,
+    request: Request,
+    whole: Reader,
+    found: _Found,
+) -> Reading:
     """What the reader of the whole answer has read, unless something contradicts it."""
     said = [
-        piece for at, part in enumerate(found.parts) if found.counts(at) for piece in part.pieces
+        piece
+        for at, part in enumerate(found.parts)
+        if found.counts(at)
+        for piece in part.pieces
     ]
     taken = [piece for part in found.taken_parts for piece in part.pieces]
     names = [found.parts[at].name for at in found.choice.chosen]
@@ -200,11 +257,19 @@ def _unless_doubted(text: str, request: Request, whole: Reader, found: _Found) -
         return _unread(why, found.taken_parts)
     names_an_item = any(entry.item for entry in entries)
     rule = found.rule if names_an_item else _why_nothing(entries)
-    return Reading(entries, rule, tuple(_in_words(found.contents[at]) for at in found.aside))
+    return Reading(
+        entries,
+        rule,
+        tuple(_in_words(found.contents[at]) for at in found.aside),
+    )
 
 
 def _unread(
-    why: str, parts: Sequence[Block], left_out: tuple[str, ...] = (), *, ambiguous: bool = False
+    why: str,
+    parts: Sequence[Block],
+    left_out: tuple[str, ...] = (),
+    *,
+    ambiguous: bool = False,
 ) -> Reading:
     texts = tuple(Entry(part.text, "unparsed") for part in parts)
     return Reading(texts, f"{why}; {_ASK}", left_out, ambiguous)
@@ -224,23 +289,36 @@ def _why_nothing(entries: Sequence[Entry]) -> str:
         return ""
     if any(comments.is_refusal(entry.text) for entry in entries):
         return "it declines to answer"
-    first = next((entry.text for entry in entries if len(entry.text) > 1), entries[0].text)
+    first = next(
+        (entry.text for entry in entries if len(entry.text) > 1),
+        entries[0].text,
+    )
     return f"no part of it names an item, the nearest is {first[:60]!r}; ask for one numbered title a line"
 
 
 _INVENTED = 5
-"""Fewest titles of a list that is not named as a ranking and names nothing of what is offered, and is an answer all the same."""
+"""Fewest titles of a list that is not named as a ranking and names nothing of what is
+offered, and is an answer all the same.
+"""
 
 
-def _why_none_is_meant(entries: Sequence[Entry], request: Request, of: Sequence[Block]) -> str:
-    """Why entries of which none is known are no answer: an error page, a template, an example of the form."""
+def _why_none_is_meant(
+    entries: Sequence[Entry],
+    request: Request,
+    of: Sequence[Block],
+) -> str:
+    """Why entries of which none is known are no answer: an error
+    page, a template, an example of the form.
+    """
     named = [entry for entry in entries if entry.item is not None]
     if request.candidates is None or not named:
         return ""
     if any(entry.kind not in ("unknown", "duplicate") for entry in named):
         return ""
     distinct = {entry.item for entry in named}
-    if not all(each is not None and each.startswith(UNKNOWN_PREFIX) for each in distinct):
+    if not all(
+        each is not None and each.startswith(UNKNOWN_PREFIX) for each in distinct
+    ):
         return ""
     placeholders = [entry for entry in named if comments.is_placeholder(entry.text)]
     if 2 * len(placeholders) > len(named):
@@ -258,12 +336,15 @@ def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:
     loosely = _read_block(reader(loose=True), block)
     if loosely is None or not loosely.names_only("candidate"):
         return strictly
-    # If each entry goes on behind an offered title, what follows is a comment; a single one may be another title.
+    # If each entry goes on behind an offered title, what follows is a comment; a single
+    # one may be another title.
     return loosely if strictly.names_none or loosely.all_go_on else strictly
 
 
 def _read_block(reader: Reader, block: Block) -> Reader | None:
-    """The reader, after a block; None if the numbers in it or its order can be read in two ways."""
+    """The reader, after a block; None if the numbers in it
+    or its order can be read in two ways.
+    """
     numbers = reader.numbers(block)
     if numbers is None:
         return None
@@ -300,7 +381,13 @@ def _in_words(contents: Contents) -> str:
     return f"{contents.block.kind}{name} of {len(contents.items)}"
 
 
-def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]] = ()) -> Scope:
-    """The items that an answer to `request` may name, in the order in which they are looked up."""
+def scope_of(
+    request: Request,
+    index: TitleIndex,
+    shown: Sequence[Sequence[str]] = (),
+) -> Scope:
+    """The items that an answer to `request` may name, in
+    the order in which they are looked up.
+    """
     history = [rating.item for rating in request.history]
     return index.scope(request.candidates or (), history, shown)

@@ -14,11 +14,16 @@ from pytest_recsys_mt.requests import Entry, Item, Request
 _LABELS = re.compile(r"[:：]|\s→")
 _BECAUSE = phrase("because", re.IGNORECASE)
 _LABEL = 42  # most characters of a label before a title
-_COUNTED = re.compile(r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)",
+    re.IGNORECASE,
+)
 """The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
 _ID = re.compile(r"\d+(?=\s*$|\s*[-–—:,(|*])")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
-_DATED_BEFORE = re.compile(r"\((\d{4})\)\s((?:[\"“„«]|\*{1,3}|_{1,2})[^\"”“»*_]+[\"”“»*_]+)")
+_DATED_BEFORE = re.compile(
+    r"\((\d{4})\)\s((?:[\"“„«]|\*{1,3}|_{1,2})[^\"”“»*_]+[\"”“»*_]+)",
+)
 """A year before a title in quotes: ``(1995) "Heat"``."""
 _MARKED = ("numbered", "bulleted", "data")
 
@@ -103,7 +108,9 @@ class Reader(Entries):
                 self._read_one(piece, text)
 
     def _titles_of_chain(self, text: str) -> list[str]:
-        """The parts of a ranking in one line, ``Heat > Alien``; none for a line without an arrow."""
+        """The parts of a ranking in one line, ``Heat >
+        Alien``; none for a line without an arrow.
+        """
         chain = chained(text)
         if chain is None or not _ARROW.search(chain[1]):
             return []
@@ -186,7 +193,9 @@ class Reader(Entries):
         return True
 
     def _unnumbered(self, text: str) -> str:
-        """A line without the number of its turn, ``3 Heat``; empty if it begins with another word."""
+        """A line without the number of its turn, ``3 Heat``;
+        empty if it begins with another word.
+        """
         number, _, rest = text.partition(" ")
         named = sum(entry.item is not None for entry in self.entries)
         return rest if number == str(named + 1) else ""
@@ -225,7 +234,9 @@ class Reader(Entries):
         return title
 
     def _begun_by(self, text: str) -> Item | None:
-        """The offered item whose title a sentence in a list begins with: ``Heat: fits well.`` and more."""
+        """The offered item whose title a sentence in a list
+        begins with: ``Heat: fits well.`` and more.
+        """
         sentence = comments.unwrapped(text)
         mentioned = self.mentions(sentence)
         if not mentioned:
@@ -235,7 +246,9 @@ class Reader(Entries):
 
     def _bare_id(self, text: str) -> str:
         """A number at the beginning of an entry, if all offered titles are numbers."""
-        if not self.titles or not all(title.isdigit() for title in self.titles.values()):
+        if not self.titles or not all(
+            title.isdigit() for title in self.titles.values()
+        ):
             return ""
         found = _ID.match(comments.unwrapped(text))
         return found[0] if found else ""
@@ -258,7 +271,9 @@ class Reader(Entries):
     # ---- several titles in one piece ----
 
     def _read_several(self, piece: Piece, text: str) -> bool:
-        """Read a piece that is an enumeration, with or without words before it; whether it is."""
+        """Read a piece that is an enumeration, with or
+        without words before it; whether it is.
+        """
         strict = piece.place not in ("line", "note")
         best: Sequence[Named] = ()
         best_lead = ""
@@ -280,14 +295,18 @@ class Reader(Entries):
         return True
 
     def _score(self, found: Sequence[Named]) -> tuple[int, int, int]:
-        """How well the parts of an enumeration are read: many items, few of the history and few unknown ones."""
+        """How well the parts of an enumeration are read: many items,
+        few of the history and few unknown ones.
+        """
         items = {item.id for _, item in found if item is not None}
         not_in_history = items - self.history or items
         unknown = sum(item is None for _, item in found)
         return 1 + len(not_in_history), -len(items & self.history), -unknown
 
     def _read_part(self, part: str, item: Item | None) -> None:
-        """Read a part of an enumeration, of which `item` is already found or still to be."""
+        """Read a part of an enumeration, of which `item`
+        is already found or still to be.
+        """
         self._open = ""
         title = ""
         if item is None:
@@ -333,8 +352,8 @@ class Reader(Entries):
     def _find(self, title: str, year: int | None) -> Item | None:
         """The item of a title that may be misspelt or rated.
 
-        A whole number after it counts as a rating only as a last resort: ``Rocky: 2`` is Rocky II if the catalogue
-        has it.
+        A whole number after it counts as a rating only as a last resort: ``Rocky: 2``
+        is Rocky II if the catalogue has it.
         """
         item = self.scope.find(title, year, self.named)
         if item is None and comments.unrated(title):
@@ -345,7 +364,9 @@ class Reader(Entries):
 
 
 def _with_year_behind(text: str) -> str:
-    """A title in quotes with the year behind it that stands before it: ``(1995) "Heat"``."""
+    """A title in quotes with the year behind it that
+    stands before it: ``(1995) "Heat"``.
+    """
     dated = _DATED_BEFORE.match(text) if text[:1] == "(" else None
     if dated is None:
         return text

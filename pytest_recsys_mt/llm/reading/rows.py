@@ -1,7 +1,9 @@
-"""Lines that are rows: columns without a frame, fields in a line, and numbers above their entries.
+"""Lines that are rows: columns without a frame, fields in a line, and numbers above
+their entries.
 
-`layout` reads tables of Markdown. What says the same in other ways is written as such a table first, so that there is one
-reading of columns: which holds the title, which a rank, which a score.
+`layout` reads tables of Markdown. What says the same in other ways is written as such a
+table first, so that there is one reading of columns: which holds the title, which a
+rank, which a score.
 """
 
 import re
@@ -16,7 +18,10 @@ FEWEST = 2
 """Fewest lines of a table without a frame."""
 
 _CELL = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>\n]{0,200}>", re.IGNORECASE)
-_ROW_BEGINS = re.compile(r"<tr\b[^<>\n]{0,200}>\s*<t[dh]\b[^<>\n]{0,200}>", re.IGNORECASE)
+_ROW_BEGINS = re.compile(
+    r"<tr\b[^<>\n]{0,200}>\s*<t[dh]\b[^<>\n]{0,200}>",
+    re.IGNORECASE,
+)
 _ROW_ENDS = re.compile(r"</t[dh]>\s*</tr>", re.IGNORECASE)
 
 _FRAME = str.maketrans("│┃║", "|||")
@@ -27,7 +32,7 @@ _COLUMNS = (re.compile(r"\s*\t\s*"), re.compile(r"\s+\|\s+"))
 
 _FIELDS = re.compile(r"\s*[|;\t]\s*|,\s+")
 _FIELD = re.compile(
-    r"[\s*_-]*(?P<key>[^\W\d_][\w .#-]{0,20}?)[*_]*\s*[:=][*_]*\s*(?P<value>\S.*?)[\s*_]*$"
+    r"[\s*_-]*(?P<key>[^\W\d_][\w .#-]{0,20}?)[*_]*\s*[:=][*_]*\s*(?P<value>\S.*?)[\s*_]*$",
 )
 
 _REFERENCE = re.compile(
@@ -35,7 +40,9 @@ _REFERENCE = re.compile(
     rf"[(\[]?(?:(?P<key>[^\W\d_][\w -]{{0,20}}?)\s*[:=]?\s*)?(?P<value>-?[\d.,]{{1,8}}%?(?:\s?/\s?\d{{1,3}})?)[)\]]?",
     re.IGNORECASE,
 )
-"""A candidate's number, or a title that is a number, and its score: ``D13: 8``, ``Document 15 (score: 0.98)``, ``6: 0.985``."""
+"""A candidate's number, or a title that is a number, and its score: ``D13: 8``,
+``Document 15 (score: 0.98)``, ``6: 0.985``.
+"""
 
 _TITLES_FROM = 10_000
 """Numbers of more digits are titles, and so are the others beside them."""
@@ -73,7 +80,11 @@ def as_tables(lines: Sequence[str]) -> list[str]:
 
 def _kind(line: str) -> str:
     """How a line is divided; lines of one table are of one kind. Empty for other lines."""
-    if not _MAYBE_ROW.search(line) or line.lstrip().startswith("|") or _FRAME_RULE.match(line):
+    if (
+        not _MAYBE_ROW.search(line)
+        or line.lstrip().startswith("|")
+        or _FRAME_RULE.match(line)
+    ):
         return ""
     if _REFERENCE.fullmatch(line.strip()):
         return "scores"
@@ -99,7 +110,10 @@ def _table(kind: str, rows: Sequence[str]) -> list[str] | None:
     if kind == "ranks":
         found = [_RANK_BEHIND.fullmatch(row.strip()) for row in rows]
         return list(
-            _framed(["title", "rank"], [[each["title"], each["rank"]] for each in found if each])
+            _framed(
+                ["title", "rank"],
+                [[each["title"], each["rank"]] for each in found if each],
+            ),
         )
     if kind.startswith("fields "):
         fields = [_fields(row) for row in rows]
@@ -121,7 +135,9 @@ def _of_scores(rows: Sequence[str]) -> list[str] | None:
     if max(numbers) >= _TITLES_FROM:
         return None
     key = next((each["key"] for each in found if each["key"]), "score")
-    return list(_framed(["candidate", key], [[each["n"], each["value"]] for each in found]))
+    return list(
+        _framed(["candidate", key], [[each["n"], each["value"]] for each in found]),
+    )
 
 
 def _framed(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -132,7 +148,8 @@ def _framed(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 
 def _fields(line: str) -> Mapping[str, str]:
-    """The fields of a line, at least two of which one says a rank or a score; else none.
+    """The fields of a line, at least two of which one says a rank or a score; else
+    none.
 
     A part without a name is the title at the beginning, and a reason behind it.
     """
@@ -175,7 +192,7 @@ REFERENCES = frozenset(
         "id",
         "idx",
         "nr",
-    ]
+    ],
 )
 """Names of a column that holds the candidates' numbers."""
 
@@ -193,6 +210,8 @@ def _numbers_joined(lines: list[str]) -> list[str]:
             continue
         begun = at - 1 in alone
         joined.append(
-            f"{lines[at - 1].strip().rstrip('.)')}. {line.lstrip(' :')}" if begun else line
+            f"{lines[at - 1].strip().rstrip('.)')}. {line.lstrip(' :')}"
+            if begun
+            else line,
         )
     return joined

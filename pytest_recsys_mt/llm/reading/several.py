@@ -1,4 +1,6 @@
-"""The titles of an enumeration in one line: the catalogue decides which commas split titles."""
+"""The titles of an enumeration in one line: the
+catalogue decides which commas split titles.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -51,7 +53,9 @@ def titles_in(offer: Offer, text: str, *, strict: bool) -> list[Named]:
 
 
 def _is_enumeration(found: Sequence[Named], *, strict: bool) -> bool:
-    """Whether parts are titles: all with a year, or all like titles and half of them known."""
+    """Whether parts are titles: all with a year, or all
+    like titles and half of them known.
+    """
     items = [item.id for _, item in found if item is not None]
     if len(found) < 2 or (strict and len(set(items)) < len(found)):
         return False
@@ -68,9 +72,15 @@ def _may_be_title(part: Named) -> bool:
 
 
 def _longest_title(
-    offer: Offer, text: str, parts: Sequence[enumerations.Part], at: int, used: Collection[str]
+    offer: Offer,
+    text: str,
+    parts: Sequence[enumerations.Part],
+    at: int,
+    used: Collection[str],
 ) -> tuple[int, Item | None]:
-    """The longest title that begins with a part: the place behind its last part, and its item, if it has one."""
+    """The longest title that begins with a part: the place behind its last part, and
+    its item, if it has one.
+    """
     for end in range(min(len(parts), at + _JOINED), at, -1):
         for written in enumerations.spellings(text, parts[at], parts[end - 1]):
             item = offer.scope.equal(written, None, used)
@@ -87,7 +97,9 @@ def _longest_title(
 
 
 def _ends_in_another(offer: Offer, text: str, item: Item) -> bool:
-    """Whether a number at the end of a title is no year of it, but another title: ``Creep, 1979``."""
+    """Whether a number at the end of a title is no year of
+    it, but another title: ``Creep, 1979``.
+    """
     last = text.rpartition(",")[2].strip()
     if item.year is not None or not last.isdecimal() or last in item.title:
         return False

@@ -1,7 +1,8 @@
 """Keeps the titles of offered items whole while an answer is cut into pieces.
 
-A title may hold what elsewhere divides or marks entries: commas, colons, numbers, quotes, dashes. While an answer is cut,
-each such sign of an offered title is replaced by a private character, and put back in the pieces.
+A title may hold what elsewhere divides or marks entries: commas, colons, numbers,
+quotes, dashes. While an answer is cut, each such sign of an offered title is replaced
+by a private character, and put back in the pieces.
 """
 
 import html
@@ -16,7 +17,9 @@ from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.requests import Item
 
 _PRIVATE = 0xF100
-"""Where the private characters begin; they stand for the ASCII characters in their order, ``)`` is U+F129."""
+"""Where the private characters begin; they stand for the ASCII
+characters in their order, ``)`` is U+F129.
+"""
 
 _SIGN = re.compile(r"[!-@\[-`{-~–—]")
 _SIGNS = {chr(code): chr(_PRIVATE + code) for code in range(0x21, 0x7F)} | {
@@ -28,10 +31,14 @@ _PRIVATES = re.compile(f"[{chr(_PRIVATE)}-{chr(_PRIVATE + 0x81)}]")
 
 
 _ENTRY = r"(?m)(?:(?<=[)、．:：位|\"'*\t] )|(?<=[)、．:：位|\"'*\t])|(?<=\d\.)|(?<=\d\. )|(?<=[-•] )|^){}(?=\s*$|\s*[|\"'*:<\t])"
-"""Around a title of numbers alone: an entry, as anywhere else it may be a score, a year or a candidate's number."""
+"""Around a title of numbers alone: an entry, as anywhere else it may be a score, a year
+or a candidate's number.
+"""
 
 
-_NUMBER_GOES_ON = re.compile(r"(?m)^([ \t]*\d{1,3}[.)])[ \t]*\n[ \t]+(?=\S)(?![-*•]\s|\d{1,3}[.)])")
+_NUMBER_GOES_ON = re.compile(
+    r"(?m)^([ \t]*\d{1,3}[.)])[ \t]*\n[ \t]+(?=\S)(?![-*•]\s|\d{1,3}[.)])",
+)
 """A number alone, with its entry indented below it."""
 
 _CHAIN_GOES_ON = re.compile(r"(?<=\s)(>{1,2}|≻|→|->|=>)[ \t]*\n\s*")
@@ -48,12 +55,16 @@ class Shelter:
     """The titles of `items`, so that they stay whole while a text is cut."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._offered = {title for item in items for title in (item.label, item.title) if title}
+        self._offered = {
+            title for item in items for title in (item.label, item.title) if title
+        }
         signed = filter(_SIGN.search, self._offered)
         self._titles = sorted(signed, key=len, reverse=True)
 
     def unwrapped(self, text: str) -> str:
-        """`text` with titles, and chains of them, that were broken across lines in one line."""
+        """`text` with titles, and chains of them, that were
+        broken across lines in one line.
+        """
         if "<" not in text:
             text = _CHAIN_GOES_ON.sub(r"\1 ", text)
         if not _GOES_ON.search(text):
@@ -69,7 +80,9 @@ class Shelter:
         in_brackets = all(part.startswith("(") for part in parts[1:])
         if not in_brackets and not self._offered.isdisjoint(parts):
             return found[0]  # one below the other: "Alien", "Nation"
-        return "".join(part if _HYPHENATED.search(part) else f"{part} " for part in parts).rstrip()
+        return "".join(
+            part if _HYPHENATED.search(part) else f"{part} " for part in parts
+        ).rstrip()
 
     def close(self, text: str) -> str:
         """`text` with private characters in place of the signs in its titles."""
@@ -81,10 +94,15 @@ class Shelter:
                     continue
                 if any(map(str.isalpha, written)):
                     text = text.replace(
-                        written, _sheltered(title)
+                        written,
+                        _sheltered(title),
                     )  # also within a word: it is put back
                 else:
-                    text = re.sub(_ENTRY.format(re.escape(written)), _sheltered(title), text)
+                    text = re.sub(
+                        _ENTRY.format(re.escape(written)),
+                        _sheltered(title),
+                        text,
+                    )
         return text
 
     def open(self, piece: Piece) -> Piece:
@@ -104,7 +122,9 @@ def _opened(text: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def _broken(title: str) -> re.Pattern[str]:
     """A title with a line break in place of any of its spaces, or behind a hyphen."""
-    words = (re.escape(word).replace(r"\-", r"\-(?:\n[ \t]*)?") for word in title.split())
+    words = (
+        re.escape(word).replace(r"\-", r"\-(?:\n[ \t]*)?") for word in title.split()
+    )
     return re.compile(r"(?:[ \t]+|[ \t]*\n[ \t]*)".join(words))
 
 

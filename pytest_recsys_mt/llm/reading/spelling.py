@@ -21,7 +21,17 @@ _ALSO_KNOWN = re.compile(r"^(?:a\.?\s?k\.?\s?a\.?|also known as)\s+", re.IGNOREC
 _QUALIFIER = phrase("qualifier", re.IGNORECASE)
 
 _STROKES = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "æ": "ae",
+        "œ": "oe",
+        "ı": "i",
+        "&": "and",
+    },
 )
 
 _SHORT_FORMS = {
@@ -76,14 +86,16 @@ def _uninvert(title: str) -> str:
 def normalise(title: str) -> str:
     """The form in which equal titles are equal: only letters and digits, of any script.
 
-    ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``; ``&`` is ``and``. A title without
-    letters and digits is its own normal form.
+    ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``; ``&`` is ``and``. A
+    title without letters and digits is its own normal form.
     """
     folded = _fold(_uninvert(html.unescape(title[:MAX_LENGTH].strip())))
     if folded.isascii():
         letters = _NO_LETTERS.sub("", folded)
     else:
-        letters = "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+        letters = "".join(
+            c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M"
+        )
     return letters or "".join(folded.split())
 
 
@@ -91,7 +103,9 @@ Read = TypeVar("Read")
 
 
 def once(read: Callable[[str], Read]) -> Callable[[str], Read]:
-    """`read` for texts that recur, as titles and their lines do: short ones are read once."""
+    """`read` for texts that recur, as titles and their
+    lines do: short ones are read once.
+    """
     kept = lru_cache(maxsize=1 << 15)(read)
 
     @wraps(read)
@@ -114,12 +128,14 @@ def split_year(text: str) -> tuple[str, int | None]:
 def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
     """A title and its other names, which MovieLens puts in brackets after it.
 
-    ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that distinguishes versions
-    (``Part 1``) is not another name.
+    ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that distinguishes
+    versions (``Part 1``) is not another name.
     """
     names: list[str] = []
     title = title.strip()
-    while title.endswith(")") and (start := _opening(title)) > 0 and title[:start].strip():
+    while (
+        title.endswith(")") and (start := _opening(title)) > 0 and title[:start].strip()
+    ):
         inner = _ALSO_KNOWN.sub("", title[start + 1 : -1].strip())
         if inner and not _QUALIFIER.match(inner) and not inner.isdigit():
             names.append(inner)
@@ -137,11 +153,15 @@ def _opening(text: str) -> int:
 
 
 def words(title: str) -> tuple[str, ...]:
-    """The words of a title for comparison: folded, without articles, numerals as digits.
+    """The words of a title for comparison: folded, without articles, numerals as
+    digits.
 
     ``Part II``, ``Vol. 2`` and ``2`` are one word, except at the beginning.
     """
-    found: list[str] = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
+    found: list[str] = re.findall(
+        r"\w+",
+        _fold(_uninvert(title)).replace("'", "").replace("’", ""),
+    )
     kept: list[str] = []
     for word in found:
         if word in ("a", "an", "the"):
@@ -155,11 +175,16 @@ def words(title: str) -> tuple[str, ...]:
 
 
 def in_digits(title: Sequence[str]) -> tuple[str, ...]:
-    """The words with the numbers up to thirteen as digits: ``Ocean's Eleven`` as ``Ocean's 11``.
+    """The words with the numbers up to thirteen as digits: ``Ocean's Eleven`` as
+    ``Ocean's 11``.
 
     A title that is only a number stays: ``Nine`` and ``9`` are two films of one year.
     """
-    return tuple(_CARDINALS.get(word, word) for word in title) if len(title) > 1 else tuple(title)
+    return (
+        tuple(_CARDINALS.get(word, word) for word in title)
+        if len(title) > 1
+        else tuple(title)
+    )
 
 
 def is_foreign(text: str) -> bool:
@@ -176,13 +201,15 @@ def is_misspelling(
 ) -> bool:
     """Whether these words can only be a misspelling of that title.
 
-    Most titles one letter apart are two films (Alien and Aliens, Contact and Contract, Julie and
-    Julia). So the number of words must be equal; numbers and short words must be equal; each word
-    may have one edit, inside it; and a long word must be equal, or the misspelt one must be long.
+    Most titles one letter apart are two films (Alien and Aliens, Contact and Contract,
+    Julie and Julia). So the number of words must be equal; numbers and short words must
+    be equal; each word may have one edit, inside it; and a long word must be equal, or
+    the misspelt one must be long.
 
-    No word of `known` titles is a misspelling of another (Good Will Haunting). If the text is `dated` as the title,
-    then, beside an equal long word, a missing or extra letter is allowed in shorter words too, even if that makes
-    another word (Forest Gump), and a doubled letter in the shortest.
+    No word of `known` titles is a misspelling of another (Good Will Haunting). If the
+    text is `dated` as the title, then, beside an equal long word, a missing or extra
+    letter is allowed in shorter words too, even if that makes another word (Forest
+    Gump), and a doubled letter in the shortest.
     """
     from rapidfuzz.distance import OSA
 

@@ -1,4 +1,6 @@
-"""The entries of a table: which of its columns has the titles, and what the others say of them."""
+"""The entries of a table: which of its columns has the
+titles, and what the others say of them.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +25,12 @@ _OF_HISTORY = re.compile(r"because|liked|loved|similar|why|reason")
 _NO_RANK = frozenset(("", "-", "–", "—", "none", "n/a"))
 
 
-def pieces_of_table(rows: Sequence[list[str]], group: str, *, headed: bool) -> Iterator[Piece]:
+def pieces_of_table(
+    rows: Sequence[list[str]],
+    group: str,
+    *,
+    headed: bool,
+) -> Iterator[Piece]:
     """The entries of a table, one a row.
 
     Args:
@@ -58,7 +65,9 @@ def pieces_of_table(rows: Sequence[list[str]], group: str, *, headed: bool) -> I
 def _title_column(header: Sequence[str]) -> int | None:
     """The column whose name says that it holds the titles, or what stands for them."""
     names = [key for key in TITLE_KEYS if key in header]
-    names += [key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)]
+    names += [
+        key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)
+    ]
     if not names:
         # Several references, such as numbers of candidates: the first.
         names = [key for key in header if key.strip(".") in REFERENCES][:1]
@@ -74,7 +83,9 @@ def _count_up(rows: Sequence[list[str]]) -> bool:
 
 
 def _first_of_words(row: Sequence[str]) -> int:
-    """The column of the first cell that is no number; the length of the row if there is none."""
+    """The column of the first cell that is no number; the
+    length of the row if there is none.
+    """
     for at, cell in enumerate(row):
         if not cell.strip("*#.) ").isdigit():
             return at
@@ -97,7 +108,11 @@ def _has_rank(row: Sequence[str], column: int) -> bool:
 
 
 def _entry(
-    row: Sequence[str], at: int, header: Sequence[str], fields: Mapping[str, str], group: str
+    row: Sequence[str],
+    at: int,
+    header: Sequence[str],
+    fields: Mapping[str, str],
+    group: str,
 ) -> Piece:
     """The piece of a row whose title stands in column `at`."""
     beside = []

@@ -3,7 +3,9 @@
 import re
 
 _NAME = r"[\w:.-]{0,20}?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
-"""The name of a tag, also with something before it: `think`, `seed:think`, `START_THINKING`."""
+"""The name of a tag, also with something before it:
+`think`, `seed:think`, `START_THINKING`.
+"""
 
 _TAG = re.compile(
     rf"(?P<end>[<◁]\|?(?:/|end_){_NAME}\|?[>▷]|\[/think(?:ing)?\]"
@@ -12,10 +14,12 @@ _TAG = re.compile(
     r"|<\|channel\|>\s?analysis\s?<\|message\|>|(?-i:\Aanalysis(?=[A-Z]))",
     re.IGNORECASE,
 )
-"""Where thinking begins or ends, in the tags of open models and in OpenAI's Harmony format.
+"""Where thinking begins or ends, in the tags of open models and in OpenAI's Harmony
+format.
 
-Some servers leave out Harmony's special tokens, which leaves `analysis...assistantfinal...`. A word in
-square brackets may be a title (`[Reflection]`), so these count for `think` and `thinking` alone.
+Some servers leave out Harmony's special tokens, which leaves
+`analysis...assistantfinal...`. A word in square brackets may be a title
+(`[Reflection]`), so these count for `think` and `thinking` alone.
 """
 
 
@@ -24,7 +28,8 @@ _MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
 
 
 def without_thinking(text: str) -> str:
-    """What follows the last end of thinking, else what stands outside all thinking; it may be empty.
+    """What follows the last end of thinking, else what stands outside all thinking; it
+    may be empty.
 
     An end without a beginning counts too, since the beginning may stand in the prompt.
     """

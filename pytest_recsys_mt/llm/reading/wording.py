@@ -1,4 +1,6 @@
-"""The words that distinguish prose from titles, in the languages of the models' answers."""
+"""The words that distinguish prose from titles, in the
+languages of the models' answers.
+"""
 
 import re
 import tomllib
@@ -8,7 +10,9 @@ from typing import Any
 
 def table(name: str) -> dict[str, Any]:
     """The words of a file of TOML beside this one."""
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"),
+    )
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -17,7 +21,9 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def patterns(path: Path, **parts: str) -> dict[str, re.Pattern[str]]:
-    """The regular expressions of a file of TOML, for either case, with `parts` in the place of their names."""
+    """The regular expressions of a file of TOML, for either case,
+    with `parts` in the place of their names.
+    """
     text = path.read_text(encoding="utf-8")
     for name, part in parts.items():
         text = text.replace(name, part)

@@ -30,14 +30,17 @@ NARROWEST = 8
 class TrainedRecommender(ScoringRecommender):
     """Base of the recommenders that are trained by gradient descent.
 
-    In addition to the rules of all scoring recommenders: a repeated item of a history counts at its last place. An item
-    without training interactions is learned from the drawn negatives, as an item that nobody chose. A history without a
-    known item scores everything 0, so its answer is the popular items, unless a known attribute of the user is read.
+    In addition to the rules of all scoring recommenders: a repeated item of a history
+    counts at its last place. An item without training interactions is learned from the
+    drawn negatives, as an item that nobody chose. A history without a known item scores
+    everything 0, so its answer is the popular items, unless a known attribute of the
+    user is read.
 
-    Requests are scored in blocks of one fixed height and a few widths, so that a score does not
-    depend on the rest of its batch. The parameters, the data and the seed determine the weights, on
-    one machine to the last bit, and likewise the scores on a CPU. Trained networks are stored, see
-    `store`. The attributes `folder` and `told` (see `Trained`) are no parameters.
+    Requests are scored in blocks of one fixed height and a few widths, so that a score
+    does not depend on the rest of its batch. The parameters, the data and the seed
+    determine the weights, on one machine to the last bit, and likewise the scores on a
+    CPU. Trained networks are stored, see `store`. The attributes `folder` and `told`
+    (see `Trained`) are no parameters.
     """
 
     ordered: ClassVar[bool] = True
@@ -45,7 +48,9 @@ class TrainedRecommender(ScoringRecommender):
     apart: ClassVar[frozenset[str]] = frozenset({"device"})
     """Parameters that do not affect the weights."""
     least: ClassVar[Mapping[str, int]] = {}
-    """The least value of each further parameter; of these, `dropout` is always a share, and `heads` divide `dim`."""
+    """The least value of each further parameter; of these, `dropout` is always a share,
+    and `heads` divide `dim`.
+    """
 
     dim: int = 64  # size of the embeddings
     epochs: int = 200  # at most
@@ -66,19 +71,32 @@ class TrainedRecommender(ScoringRecommender):
             *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
             ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
             *specs.at_least(0, self, "decay", "patience", "length"),
-            *(rule for name in self.least for rule in specs.at_least(self.least[name], self, name)),
+            *(
+                rule
+                for name in self.least
+                for rule in specs.at_least(self.least[name], self, name)
+            ),
             ("dropout", dropout, 0 <= dropout < 1, "a share from 0 to below 1"),
-            ("dim", self.dim, not self.dim % (heads or 1), f"a multiple of heads={heads!r}"),
+            (
+                "dim",
+                self.dim,
+                not self.dim % (heads or 1),
+                f"a multiple of heads={heads!r}",
+            ),
         )
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: whoever reads the order of a history, that it counts."""
+        """What it promises beside what all do: whoever reads the
+        order of a history, that it counts.
+        """
         return (*super().promises, "order") if self.ordered else super().promises
 
     @property
     def reads_latest(self) -> int | None:
-        """How many of a history's latest items it reads at most: its parameter `length`; None if it reads all."""
+        """How many of a history's latest items it reads at most: its parameter
+        `length`; None if it reads all.
+        """
         return self.length or None
 
     @abstractmethod
@@ -86,7 +104,9 @@ class TrainedRecommender(ScoringRecommender):
         """The network with its initial weights, drawn from torch's own generator."""
 
     def people(self, dataset: Dataset) -> People | None:
-        """The features of users that are read besides their histories; None if none are."""
+        """The features of users that are read besides
+        their histories; None if none are.
+        """
         return None
 
     def learn(self, dataset: Dataset, seed: int) -> None:
@@ -103,7 +123,8 @@ class TrainedRecommender(ScoringRecommender):
             named = dataset.interactions["user"].unique()
             # In the order of `Training.of`, which sorts what is not sorted yet.
             users = [
-                dataset.users.get(user, {}) for user in (sorted(named) if dataset.as_is else named)
+                dataset.users.get(user, {})
+                for user in (sorted(named) if dataset.as_is else named)
             ]
             people = self._people.table(users)
             training = replace(training, people=people)
@@ -126,7 +147,12 @@ class TrainedRecommender(ScoringRecommender):
         }
         self.fingerprint = key_of(identity)
         settings = Settings(
-            self.epochs, self.batch, self.rate, self.decay, self.patience, self.length
+            self.epochs,
+            self.batch,
+            self.rate,
+            self.decay,
+            self.patience,
+            self.length,
         )
 
         def fit() -> Report:
@@ -145,7 +171,7 @@ class TrainedRecommender(ScoringRecommender):
         except (RuntimeError, AssertionError) as error:
             raise RecommenderError(
                 f"{self.key}: device={self.device!r} is none that PyTorch can use here "
-                f"({str(error).splitlines()[0]}); choose 'auto', 'cpu' or 'cuda'"
+                f"({str(error).splitlines()[0]}); choose 'auto', 'cpu' or 'cuda'",
             ) from error
 
     @property
@@ -157,12 +183,13 @@ class TrainedRecommender(ScoringRecommender):
     def score(self, requests: Sequence[Request]) -> Floats:
         """Scores of shape (requests, items).
 
-        If every request has candidates and the network scores some items more cheaply than all, the
-        items that no request offers score 0.
+        If every request has candidates and the network scores some items more cheaply
+        than all, the items that no request offers score 0.
         """
         open_ = [request.candidates is None for request in requests]
         if any(open_) and not all(open_):
-            # Separately, or a request without candidates would change how the others are computed.
+            # Separately, or a request without candidates would change how the others
+            # are computed.
             scores = np.zeros((len(requests), len(self.catalogue)))
             for kind in (True, False):
                 alike = [row for row, is_open in enumerate(open_) if is_open is kind]
@@ -199,7 +226,12 @@ class TrainedRecommender(ScoringRecommender):
         scores[untold] = 0.0
         return settle(scores)
 
-    def _block(self, columns: Ints, people: Ints | None, candidates: Ints | None) -> Floats:
+    def _block(
+        self,
+        columns: Ints,
+        people: Ints | None,
+        candidates: Ints | None,
+    ) -> Floats:
         lacking = BLOCK - len(columns)
         network = self.network
         network.eval()
@@ -217,14 +249,23 @@ class TrainedRecommender(ScoringRecommender):
         return np.asarray(found[: len(columns)].cpu().numpy(), dtype=np.float64)
 
     def _candidates(self, requests: Sequence[Request]) -> Ints | None:
-        """Columns of the known candidates, sorted, shape (requests, c); None to score everything. Short rows repeat
-        their last entry. c is a power of two, for the same reason as the widths.
+        """Columns of the known candidates, sorted, shape (requests, c); None to score
+        everything. Short rows repeat their last entry. c is a power of two, for the
+        same reason as the widths.
         """
-        if not self.network.selects or any(each.candidates is None for each in requests):
+        if not self.network.selects or any(
+            each.candidates is None for each in requests
+        ):
             return None
         column = self.catalogue.column
-        known = [{column.get(item.id, PAD) for item in each.candidates or ()} for each in requests]
+        known = [
+            {column.get(item.id, PAD) for item in each.candidates or ()}
+            for each in requests
+        ]
         offered = [sorted(row - {PAD}) or [0] for row in known]
         width = max([NARROWEST, *map(len, offered)])
         width = 1 << (width - 1).bit_length()
-        return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)
+        return np.array(
+            [row + row[-1:] * (width - len(row)) for row in offered],
+            dtype=np.int64,
+        )

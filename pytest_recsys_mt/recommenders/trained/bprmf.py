@@ -1,4 +1,6 @@
-"""BPRMF: matrix factorisation for ranking, with the user folded in from the request's history."""
+"""BPRMF: matrix factorisation for ranking, with the user
+folded in from the request's history.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +13,12 @@ from torch.nn import functional
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches, bpr
-from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, triples
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embedding,
+    rows,
+    triples,
+)
 
 OTHERS = 1024
 """Most items over which a history's items are to be preferred."""
@@ -22,29 +29,35 @@ STEPS = 3
 
 @dataclass(eq=False)
 class BPRMF(TrainedRecommender):
-    """Matrix factorisation trained with Bayesian personalised ranking (Rendle et al., UAI 2009).
+    """Matrix factorisation trained with Bayesian personalised ranking (Rendle et al.,
+    UAI 2009).
 
-    The score of item j is u'q_j. Training learns a vector for each user and item. An answer uses
-    only the history: it solves for the u of its user, with fixed items.
+    The score of item j is u'q_j. Training learns a vector for each user and item. An
+    answer uses only the history: it solves for the u of its user, with fixed items.
 
-    Fold-in: the vectors of the trained users, with their mean m and covariance C, are the prior of
-    the user's, and u minimises BPR's loss of the history, with the prior's penalty,
+    Fold-in: the vectors of the trained users, with their mean m and covariance C, are
+    the prior of the user's, and u minimises BPR's loss of the history, with the prior's
+    penalty,
 
         sum_i E_j[-ln sigmoid(u'(q_i - q_j))] + (u - m)' C^-1 (u - m) / 2
 
-    where i goes over the history and E_j is the mean over items that it lacks: `OTHERS` of them, evenly spaced by
-    popularity, or all. It takes `STEPS` of Newton's method. They begin where each margin u'(q_i - q_j) is as near to 2
-    as the prior allows, since to second order around 0 the loss of a margin x is (x - 2)^2 / 8 + const:
+    where i goes over the history and E_j is the mean over items that it lacks: `OTHERS`
+    of them, evenly spaced by popularity, or all. It takes `STEPS` of Newton's method.
+    They begin where each margin u'(q_i - q_j) is as near to 2 as the prior allows,
+    since to second order around 0 the loss of a margin x is (x - 2)^2 / 8 + const:
 
-        (C^-1 + 1/4 sum_i E_j[(q_i - q_j)(q_i - q_j)']) u = C^-1 m + 1/2 sum_i (q_i - E_j q_j)
+        (C^-1 + 1/4 sum_i E_j[(q_i - q_j)(q_i - q_j)']) u = C^-1 m + 1/2 sum_i (q_i -
+        E_j q_j)
 
-    There E_j is the mean over the catalogue. A short history gives nearly m, the average user. With a
-    and S the mean and covariance of all q_j, E_j[(q_i - q_j)(q_i - q_j)'] = (q_i - a)(q_i - a)' + S.
-    Validation after each epoch does without the steps. Ratings are not read.
+    There E_j is the mean over the catalogue. A short history gives nearly m, the
+    average user. With a and S the mean and covariance of all q_j, E_j[(q_i - q_j)(q_i -
+    q_j)'] = (q_i - a)(q_i - a)' + S. Validation after each epoch does without the
+    steps. Ratings are not read.
 
-    Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 5e-4,
-    is for its million interactions; a tenth of them give a tenth of the steps. Batches of 1024 at a
-    quarter of this rate validate no better, and take twice as long.
+    Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3.
+    Their rate, 5e-4, is for its million interactions; a tenth of them give a tenth of
+    the steps. Batches of 1024 at a quarter of this rate validate no better, and take
+    twice as long.
     """
 
     key: ClassVar[str] = "bprmf"
@@ -74,7 +87,12 @@ class _Factors(Network):
         self.register_buffer("average", torch.zeros(dim, dtype=torch.float64))
         self.register_buffer("spread", torch.zeros(dim, dim, dtype=torch.float64))
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         return triples(training, size, rng)
 
     def loss(self, *batch: Tensor) -> Tensor:
@@ -89,7 +107,9 @@ class _Factors(Network):
         least = 1e-3 * covariance.trace() / len(mean) + 1e-12
         self.prior_mean.copy_(mean)
         self.prior_precision.copy_(
-            torch.linalg.inv(covariance + least * torch.eye(len(mean), device=mean.device))
+            torch.linalg.inv(
+                covariance + least * torch.eye(len(mean), device=mean.device),
+            ),
         )
         self.average, self.spread = _moments(self.items)
 
@@ -97,7 +117,12 @@ class _Factors(Network):
         """Vectors of the users of these histories, shape (n, dim), float64."""
         vectors = self._begun(columns)
         items = self.items.double()
-        spaced = torch.linspace(0, len(items) - 1, min(OTHERS, len(items)), device=items.device)
+        spaced = torch.linspace(
+            0,
+            len(items) - 1,
+            min(OTHERS, len(items)),
+            device=items.device,
+        )
         others = spaced.long()
         for row, history in enumerate(columns):
             chosen = history[history != PAD]
@@ -122,7 +147,8 @@ class _Factors(Network):
 
     def _begun(self, columns: Tensor) -> Tensor:
         known = columns != PAD
-        # A last row of zeros for `PAD`: histories are large, and a mask would need another pass.
+        # A last row of zeros for `PAD`: histories are large, and a mask would need
+        # another pass.
         centred = functional.pad(self.items.double() - self.average, (0, 0, 0, 1))
         margins = functional.embedding(columns.where(known, len(self.items)), centred)
         pairs = margins.mT @ margins + known.sum(1)[:, None, None] * self.spread

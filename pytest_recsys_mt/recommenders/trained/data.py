@@ -1,4 +1,6 @@
-"""Interactions as arrays: the training data, the histories of requests, and the attributes of users."""
+"""Interactions as arrays: the training data, the histories
+of requests, and the attributes of users.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Training:
         """Whether each user has the item; the two arrays broadcast."""
         codes = users * len(self.items) + columns
         places = np.searchsorted(self._pairs, codes)
-        found: NDArray[np.bool_] = self._pairs[np.minimum(places, len(self._pairs) - 1)] == codes
+        found: NDArray[np.bool_] = (
+            self._pairs[np.minimum(places, len(self._pairs) - 1)] == codes
+        )
         return found
 
     def preceding(self, rows: Ints, length: int) -> Ints:
@@ -86,7 +90,8 @@ class Training:
         return np.where(rows == PAD, PAD, self.columns[rows])
 
     def negatives(self, users: Ints, count: int, rng: np.random.Generator) -> Ints:
-        """Items drawn uniformly from those that each user does not have, shape (users, count).
+        """Items drawn uniformly from those that each user does not have, shape (users,
+        count).
 
         For a user who has every item, from all items.
         """
@@ -101,26 +106,35 @@ class Training:
         return drawn
 
     def split_validation(self) -> tuple[Training, Ints]:
-        """The training without the latest interaction of each user who has `FEWEST` or more, and
-        the rows of this training that were held out.
+        """The training without the latest interaction of each user who has `FEWEST` or
+        more, and the rows of this training that were held out.
         """
         sizes = np.diff(self.starts)
         held_out = self.starts[1:][sizes >= FEWEST] - 1
         kept = np.ones(len(self), dtype=np.bool_)
         kept[held_out] = False
-        starts = np.concatenate([[0], np.cumsum(sizes - (sizes >= FEWEST))]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes - (sizes >= FEWEST))]).astype(
+            np.int64,
+        )
         left = replace(self, columns=self.columns[kept], starts=starts)
         return left, held_out
 
 
 def encode(
-    requests: Sequence[Request], catalogue: Catalogue, length: int, *, ordered: bool = True
+    requests: Sequence[Request],
+    catalogue: Catalogue,
+    length: int,
+    *,
+    ordered: bool = True,
 ) -> Ints:
-    """The histories of requests as item columns, shape (requests, width), `PAD` on the left.
+    """The histories of requests as item columns, shape (requests, width), `PAD` on the
+    left.
 
-    Items outside the catalogue are left out. A repeated item of a history counts once, at its last place: no user of
-    the training data has an item twice. Width is `length`, whose latest items are kept, or with 0 the longest.
-    Histories are `ordered` oldest first, as the request gives them, or sorted by column, which hides their order.
+    Items outside the catalogue are left out. A repeated item of a history counts once,
+    at its last place: no user of the training data has an item twice. Width is
+    `length`, whose latest items are kept, or with 0 the longest. Histories are
+    `ordered` oldest first, as the request gives them, or sorted by column, which hides
+    their order.
     """
     lengths = [len(request.history) for request in requests]
     owners = np.repeat(np.arange(len(requests)), lengths)
@@ -155,7 +169,9 @@ def _places(owners: Ints, count: int) -> Ints:
 
 
 def numbered(texts: Sequence[Sequence[str]]) -> tuple[Ints, int]:
-    """Rows of texts as rows of numbers, shape (rows, most), padded by `PAD`; and how many there are."""
+    """Rows of texts as rows of numbers, shape (rows, most),
+    padded by `PAD`; and how many there are.
+    """
     numbers = {text: number for number, text in enumerate(sorted(set().union(*texts)))}
     return padded([[numbers[text] for text in row] for row in texts]), len(numbers)
 
@@ -172,8 +188,9 @@ def padded(rows: Sequence[Sequence[int]]) -> Ints:
 class People:
     """The features of users that a network knows, in the order of their numbers.
 
-    Each value of each attribute is a separate feature, even a number: 25 and 26 are as different as
-    two occupations. An attribute with several values has a feature for each.
+    Each value of each attribute is a separate feature, even a number: 25 and 26 are as
+    different as two occupations. An attribute with several values has a feature for
+    each.
     """
 
     numbers: Mapping[Feature, int]
@@ -185,9 +202,17 @@ class People:
         return cls({feature: number for number, feature in enumerate(found)})
 
     def table(self, users: Sequence[Mapping[str, object]]) -> Ints:
-        """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most)."""
+        """The numbers of each user's features, sorted,
+        padded by `PAD`; shape (users, most).
+        """
         known = [
-            sorted({self.numbers[each] for each in _features(user) if each in self.numbers})
+            sorted(
+                {
+                    self.numbers[each]
+                    for each in _features(user)
+                    if each in self.numbers
+                },
+            )
             for user in users
         ]
         return padded(known)

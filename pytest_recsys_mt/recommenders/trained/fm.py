@@ -1,4 +1,6 @@
-"""Factorisation machines over history, user, item and genres; and DeepFM, with further layers."""
+"""Factorisation machines over history, user, item and
+genres; and DeepFM, with further layers.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches
-from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embedding,
+    rows,
+    shuffled,
+)
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import RecommenderError
@@ -31,27 +38,33 @@ PAIRS = 2**13
 class FM(TrainedRecommender):
     """A factorisation machine (Rendle, ICDM 2010, equation 1) that predicts clicks.
 
-    Features: the items of the history, each 1 / their number; the scored item; its genres or categories, each 1 / their
-    number. Items of a history and the scored item have separate vectors. It is trained to predict whether a user chose
-    an item. The other items are drawn uniformly from those that the user never chose; the history of an example is what
-    came before it. It reads neither ratings nor, within the latest `length` items, the order of a history.
+    Features: the items of the history, each 1 / their number; the scored item; its
+    genres or categories, each 1 / their number. Items of a history and the scored item
+    have separate vectors. It is trained to predict whether a user chose an item. The
+    other items are drawn uniformly from those that the user never chose; the history of
+    an example is what came before it. It reads neither ratings nor, within the latest
+    `length` items, the order of a history.
 
-    With `user_attributes`, attributes of users (age, occupation) are features too, each 1 / their
-    number: in training those of ``Dataset.users``, in an answer ``Request.attributes``. Missing and
-    unknown ones are left out. An empty history is then answered only by them.
+    With `user_attributes`, attributes of users (age, occupation) are features too, each
+    1 / their number: in training those of ``Dataset.users``, in an answer
+    ``Request.attributes``. Missing and unknown ones are left out. An empty history is
+    then answered only by them.
     """
 
     key: ClassVar[str] = "fm"
     ordered: ClassVar[bool] = False
     least: ClassVar[Mapping[str, int]] = {"negatives": 1}
-    # Whether users are read follows from their features, which then are part of the identity.
+    # Whether users are read follows from their features, which then are part of the
+    # identity.
     apart: ClassVar[frozenset[str]] = TrainedRecommender.apart | {"user_attributes"}
 
     negatives: int = 4  # items not chosen per chosen item
     user_attributes: bool = False  # whether attributes of users are read
 
     def people(self, dataset: Dataset) -> People | None:
-        """The features of users, if they are read; RecommenderError if the data have none."""
+        """The features of users, if they are read;
+        RecommenderError if the data have none.
+        """
         if not self.user_attributes:
             return None
         known = dataset.interactions["user"].unique()
@@ -59,7 +72,7 @@ class FM(TrainedRecommender):
         if not people.numbers:
             raise RecommenderError(
                 f"{self.key}: user_attributes=true, but dataset {dataset.name!r} has no attributes "
-                f"of users; leave it out, or use data that have them, such as ml-100k or ml-1m"
+                f"of users; leave it out, or use data that have them, such as ml-100k or ml-1m",
             )
         return people
 
@@ -69,14 +82,16 @@ class FM(TrainedRecommender):
 
 @dataclass(eq=False)
 class DeepFM(FM):
-    """DeepFM (Guo et al., IJCAI 2017): a factorisation machine and layers over the same vectors.
+    """DeepFM (Guo et al., IJCAI 2017): a factorisation machine and layers over the same
+    vectors.
 
-    The score is the sum of both (their equation 1). The layers read the vectors of the fields side
-    by side: the mean of the history, the item, the mean of its genres, and with `user_attributes`
-    the mean of these. Everything else is as in `FM`.
+    The score is the sum of both (their equation 1). The layers read the vectors of the
+    fields side by side: the mean of the history, the item, the mean of its genres, and
+    with `user_attributes` the mean of these. Everything else is as in `FM`.
 
-    It has three layers as in the paper, but narrower than the paper's 400: here the whole catalogue
-    is ranked, not a few advertisements. ``deepfm?width=400`` has the paper's width.
+    It has three layers as in the paper, but narrower than the paper's 400: here the
+    whole catalogue is ranked, not a few advertisements. ``deepfm?width=400`` has the
+    paper's width.
     """
 
     key: ClassVar[str] = "deepfm"
@@ -99,22 +114,33 @@ class Field:
 
     @classmethod
     def mean(cls, columns: Tensor, weight: Tensor) -> Field:
-        """The features in the last dimension of `columns` except `PAD`, each 1 / their number."""
+        """The features in the last dimension of `columns`
+        except `PAD`, each 1 / their number.
+        """
         known = columns != PAD
         count = known.sum(-1)
-        share = (1 / count.clamp(min=1).to(weight.dtype))[..., None].expand(known.shape)[known]
+        share = (1 / count.clamp(min=1).to(weight.dtype))[..., None].expand(
+            known.shape,
+        )[known]
         starts = functional.pad(count.flatten().cumsum(0), (1, 0))[:-1]
 
         def summed(values: Tensor, shares: Tensor) -> Tensor:
             bags = functional.embedding_bag(
-                columns[known], values, starts, mode="sum", per_sample_weights=shares
+                columns[known],
+                values,
+                starts,
+                mode="sum",
+                per_sample_weights=shares,
             )
             return bags.view(*count.shape, -1)
 
         found = summed(weight, share)
         vector = found[..., :-1]
         # Rendle 2010, lemma 3.1: the pairs in linear time.
-        squares = summed(weight[:, :-1].square().sum(1, keepdim=True), share.square())[..., 0]
+        squares = summed(weight[:, :-1].square().sum(1, keepdim=True), share.square())[
+            ...,
+            0,
+        ]
         return cls(vector, found[..., -1] + (vector.square().sum(-1) - squares) / 2)
 
     @classmethod
@@ -130,8 +156,8 @@ class Field:
 class Machine(Network):
     """The factorisation machine.
 
-    Training runs in float32. Answers are summed in float64, so that the order of a sum, which
-    depends on the shape of a batch, has an effect far below the rounding.
+    Training runs in float32. Answers are summed in float64, so that the order of a sum,
+    which depends on the shape of a batch, has an effect far below the rounding.
     """
 
     genres_of: Tensor
@@ -142,7 +168,9 @@ class Machine(Network):
         items, dim = training.items, model.dim
         self.length = model.length or LONGEST
         self.negatives = model.negatives
-        genres_of, count = numbered([list(dict.fromkeys(_values(item))) for item in items])
+        genres_of, count = numbered(
+            [list(dict.fromkeys(_values(item))) for item in items],
+        )
         self.register_buffer("genres_of", torch.from_numpy(genres_of), persistent=False)
         self.bias = nn.Parameter(torch.zeros(()))
         self.history = embedding(len(items), dim + 1)
@@ -153,8 +181,15 @@ class Machine(Network):
         else:
             self.people = embedding(1 + int(training.people.max()), dim + 1)
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
-        """Histories, the chosen item and items not chosen after each, and features of users."""
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
+        """Histories, the chosen item and items not chosen
+        after each, and features of users.
+        """
         for chosen in shuffled(len(training), size, rng):
             others = training.negatives(training.owners[chosen], self.negatives, rng)
             history = training.items_at(training.preceding(chosen, self.length))
@@ -178,15 +213,23 @@ class Machine(Network):
         return self.answer(columns, None)
 
     def answer(
-        self, columns: Tensor, people: Tensor | None, candidates: Tensor | None = None
+        self,
+        columns: Tensor,
+        people: Tensor | None,
+        candidates: Tensor | None = None,
     ) -> Tensor:
         asking = self.asking(columns, people, torch.float64)
-        return self.every(asking) if candidates is None else self.some(asking, candidates)
+        return (
+            self.every(asking) if candidates is None else self.some(asking, candidates)
+        )
 
     def every(self, asking: Sequence[Field]) -> Tensor:
         """Scores of the whole catalogue, shape (n, items)."""
         before = Field.joined(asking)
-        item, genres = self.sides(torch.arange(len(self.items), device=self.device), torch.float64)
+        item, genres = self.sides(
+            torch.arange(len(self.items), device=self.device),
+            torch.float64,
+        )
         own = item.own + genres.own + (item.vector * genres.vector).sum(-1)
         together = before.vector @ (item.vector + genres.vector).T
         return self.bias.double() + before.own[:, None] + own + together
@@ -196,9 +239,14 @@ class Machine(Network):
         return self.every(asking).gather(1, candidates)
 
     def asking(
-        self, columns: Tensor, people: Tensor | None, dtype: torch.dtype
+        self,
+        columns: Tensor,
+        people: Tensor | None,
+        dtype: torch.dtype,
     ) -> tuple[Field, ...]:
-        """The fields of the asking side: of the histories, and of the users if they are read."""
+        """The fields of the asking side: of the histories,
+        and of the users if they are read.
+        """
         history = Field.mean(columns, self.history.to(dtype))
         if self.people is None:
             return (history,)
@@ -216,8 +264,8 @@ class Machine(Network):
         return self.pairs(asking, *self.sides(shown, asking[0].own.dtype))
 
     def pairs(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
-        """Scores of pairs of the asking side, one per row, and items of shape (n, c), or (c,) for
-        all rows; shape (n, c).
+        """Scores of pairs of the asking side, one per row, and items of shape (n, c),
+        or (c,) for all rows; shape (n, c).
         """
         before = Field.joined(asking)
         user = before.vector[:, None, :]
@@ -234,10 +282,12 @@ class DeepMachine(Machine):
     def __init__(self, training: Training, model: DeepFM) -> None:
         super().__init__(training, model)
         self.dropout = model.dropout
-        # One matrix per field: its result for an item is computed once for all histories.
+        # One matrix per field: its result for an item is computed once for all
+        # histories.
         fields = 3 if self.people is None else 4
         self.first = nn.ModuleList(
-            nn.Linear(model.dim, model.width, bias=field == 0) for field in range(fields)
+            nn.Linear(model.dim, model.width, bias=field == 0)
+            for field in range(fields)
         )
         further = (nn.Linear(model.width, model.width) for _ in range(model.layers - 1))
         self.further = nn.ModuleList(further)
@@ -284,5 +334,7 @@ class DeepMachine(Machine):
 def _values(item: Item) -> list[str]:
     found = [item.attributes.get(name, ()) for name in GENRES]
     return [
-        value for each in found for value in ([each] if isinstance(each, str) else map(str, each))
+        value
+        for each in found
+        for value in ([each] if isinstance(each, str) else map(str, each))
     ]

@@ -12,22 +12,31 @@ from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embed,
+    embedding,
+    shuffled,
+)
 
 
 @dataclass(eq=False)
 class GRU4Rec(TrainedRecommender):
     """A GRU that reads the history item by item and predicts the next one.
 
-    The score of item j is (W h + c)'q_j + b_j, with h the state of the GRU after the embeddings q of the history,
-    oldest first. The network is that of Hidasi et al., "Session-based recommendations with recurrent neural networks"
-    (ICLR 2016), with the output tied to the input embeddings. The loss is that of Hidasi and Karatzoglou, "Recurrent
-    neural networks with top-k gains" (CIKM 2018), section 3: cross entropy over the next item and negatives that a
-    batch shares, drawn uniformly (their alpha = 0). Ratings are not read.
+    The score of item j is (W h + c)'q_j + b_j, with h the state of the GRU after the
+    embeddings q of the history, oldest first. The network is that of Hidasi et al.,
+    "Session-based recommendations with recurrent neural networks" (ICLR 2016), with the
+    output tied to the input embeddings. The loss is that of Hidasi and Karatzoglou,
+    "Recurrent neural networks with top-k gains" (CIKM 2018), section 3: cross entropy
+    over the next item and negatives that a batch shares, drawn uniformly (their alpha =
+    0). Ratings are not read.
 
-    The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 0.001, and decay, 5e-5, are
-    for batches of single predictions. Here an example is a stretch of `length` interactions of one user, so an epoch
-    has far fewer steps. Between two steps that touch an item the decay would undo what the first one learned.
+    The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their
+    rate, 0.001, and decay, 5e-5, are for batches of single predictions. Here an example
+    is a stretch of `length` interactions of one user, so an epoch has far fewer steps.
+    Between two steps that touch an item the decay would undo what the first one
+    learned.
     """
 
     key: ClassVar[str] = "gru4rec"
@@ -39,7 +48,9 @@ class GRU4Rec(TrainedRecommender):
     decay: float = 0.0
     hidden: int = 100  # size of the state
     negatives: int = 256  # items drawn for each batch
-    dropout: float = 0.0  # share of embeddings and states that a training step leaves out
+    dropout: float = (
+        0.0  # share of embeddings and states that a training step leaves out
+    )
 
     def build(self, training: Training) -> Network:
         return _Recurrent(self, len(training.items))
@@ -55,11 +66,19 @@ class _Recurrent(Network):
         self.gru = nn.GRU(model.dim, model.hidden, batch_first=True)
         self.out = nn.Linear(model.hidden, model.dim)
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         ends = stretches(training, self.length, rng)
         for part in shuffled(len(ends), size, rng):
             last = ends[part]
-            rows = np.concatenate([training.preceding(last, self.length - 1), last[:, None]], 1)
+            rows = np.concatenate(
+                [training.preceding(last, self.length - 1), last[:, None]],
+                1,
+            )
             drawn = rng.integers(len(training.items), size=self.negatives)
             yield torch.from_numpy(training.items_at(rows)), torch.from_numpy(drawn)
 
@@ -92,10 +111,11 @@ def _padded_right(columns: Tensor) -> Tensor:
 
 
 def stretches(training: Training, length: int, rng: np.random.Generator) -> Ints:
-    """Rows that end stretches of at most `length` interactions, every interaction in one or two.
+    """Rows that end stretches of at most `length` interactions, every interaction in
+    one or two.
 
-    The end of a user's first stretch is drawn anew each time, so that no place in a history is
-    always predicted from little.
+    The end of a user's first stretch is drawn anew each time, so that no place in a
+    history is always predicted from little.
     """
     places = np.arange(len(training)) - training.starts[training.owners]
     offsets = rng.integers(length, size=training.users)[training.owners]

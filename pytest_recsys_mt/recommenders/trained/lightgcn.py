@@ -13,23 +13,33 @@ from torch import Tensor
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches, bpr
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, triples
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embed,
+    embedding,
+    rows,
+    triples,
+)
 
 
 @dataclass(eq=False)
 class LightGCN(TrainedRecommender):
     """Light graph convolution (He et al., "LightGCN", SIGIR 2020, equations 3 to 8).
 
-    Layer k + 1 of a node is the sum of layer k of its neighbours, each divided by the root of both
-    numbers of neighbours; layer 0 is learned; a node's embedding is the mean of its layers 0 to K,
-    and a score the product of two embeddings. Trained with Bayesian personalised ranking.
+    Layer k + 1 of a node is the sum of layer k of its neighbours, each divided by the
+    root of both numbers of neighbours; layer 0 is learned; a node's embedding is the
+    mean of its layers 0 to K, and a score the product of two embeddings. Trained with
+    Bayesian personalised ranking.
 
-    An answer adds a node for the history to the trained graph, whose items keep their layers. Its layers 1 to K are the
-    sums over the history. Only training could learn its layer 0, so that is the mean of all users'. For a user of the
-    training data with the same history, the result is the trained embedding except for layer 0. Ratings are not read.
+    An answer adds a node for the history to the trained graph, whose items keep their
+    layers. Its layers 1 to K are the sums over the history. Only training could learn
+    its layer 0, so that is the mean of all users'. For a user of the training data with
+    the same history, the result is the trained embedding except for layer 0. Ratings
+    are not read.
 
-    The sizes and the decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. A step
-    processes the whole graph for any batch, so the batch is large, and the rate ten times theirs.
+    The sizes and the decay are those for MovieLens-1M of Jiang et al. (2025), appendix
+    A.3. A step processes the whole graph for any batch, so the batch is large, and the
+    rate ten times theirs.
     """
 
     key: ClassVar[str] = "lightgcn"
@@ -60,14 +70,22 @@ class _Graph(Network):
         self.register_buffer("receivers", torch.zeros(items, dim, dtype=torch.float64))
         self._training: Training | None = None
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         self._connect(training)
         return triples(training, size, rng)
 
     def loss(self, *batch: Tensor) -> Tensor:
         users, positive, negative = batch
         nodes = torch.stack(self._propagated(self.nodes)).mean(0)
-        between = rows(positive + self.users, nodes) - rows(negative + self.users, nodes)
+        between = rows(positive + self.users, nodes) - rows(
+            negative + self.users,
+            nodes,
+        )
         return bpr((rows(users, nodes) * between).sum(1))
 
     @torch.no_grad()
@@ -96,16 +114,20 @@ class _Graph(Network):
             return
         self._training = training
         items = training.columns + self.users
-        ends = (np.concatenate([training.owners, items]), np.concatenate([items, training.owners]))
+        ends = (
+            np.concatenate([training.owners, items]),
+            np.concatenate([items, training.owners]),
+        )
         roots = np.sqrt(np.bincount(ends[0], minlength=len(self.nodes)))
         values = 1 / (roots[ends[0]] * roots[ends[1]])
-        links = csr_array((values.astype(np.float32), ends), (len(self.nodes), len(self.nodes)))
+        links = csr_array(
+            (values.astype(np.float32), ends),
+            (len(self.nodes), len(self.nodes)),
+        )
         links.sort_indices()
         with warnings.catch_warnings():
             # Both are said of every tensor of this kind, the second on a GPU.
-            about = (
-                "Sparse (CSR tensor support is in beta|invariant checks are implicitly disabled)"
-            )
+            about = "Sparse (CSR tensor support is in beta|invariant checks are implicitly disabled)"
             warnings.filterwarnings("ignore", about, UserWarning)
             self._links = torch.sparse_csr_tensor(
                 torch.from_numpy(links.indptr.astype(np.int64)),
@@ -118,7 +140,9 @@ class _Graph(Network):
 
 
 class _Step(torch.autograd.Function):
-    """One step over the graph: the product with a symmetric matrix, whose gradient is the same."""
+    """One step over the graph: the product with a symmetric
+    matrix, whose gradient is the same.
+    """
 
     @staticmethod
     def forward(ctx: Any, links: Tensor, nodes: Tensor) -> Tensor:

@@ -16,13 +16,22 @@ from pytest_recsys_mt.recommenders.trained.losses import Batches
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks, which score by the history, and some by the attributes of the user."""
+    """Base of the networks, which score by the history, and
+    some by the attributes of the user.
+    """
 
     selects: ClassVar[bool] = False
-    """Whether it scores each pair of a user and an item separately, so that fewer items cost less."""
+    """Whether it scores each pair of a user and an item
+    separately, so that fewer items cost less.
+    """
 
     @abstractmethod
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         """One epoch: the arguments of `loss`, batch by batch, on the CPU."""
 
     @abstractmethod
@@ -31,25 +40,36 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def score(self, columns: Tensor) -> Tensor:
-        """Scores of the whole catalogue, shape (n, items), for histories of shape (n, width)."""
+        """Scores of the whole catalogue, shape (n, items),
+        for histories of shape (n, width).
+        """
 
     def answer(
-        self, columns: Tensor, people: Tensor | None, candidates: Tensor | None = None
+        self,
+        columns: Tensor,
+        people: Tensor | None,
+        candidates: Tensor | None = None,
     ) -> Tensor:
-        """Scores of the whole catalogue or of some items, shape (n, c), for histories and users.
+        """Scores of the whole catalogue or of some items, shape (n, c), for histories
+        and users.
 
-        Networks that read attributes of users override this: `people`, shape (n, c), padded by `PAD`.
+        Networks that read attributes of users override this: `people`, shape (n, c),
+        padded by `PAD`.
         """
         scores = self.score(columns)
         return scores if candidates is None else scores.gather(1, candidates)
 
     def preview(self, columns: Tensor, people: Tensor | None) -> Tensor:
-        """Scores of the whole catalogue for validation, at less cost if answers take long."""
+        """Scores of the whole catalogue for validation, at
+        less cost if answers take long.
+        """
         return self.answer(columns, people)
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
-        """Compute what answers need besides the weights, before each validation and after training."""
+        """Compute what answers need besides the weights, before
+        each validation and after training.
+        """
 
     @property
     def device(self) -> torch.device:
@@ -59,13 +79,16 @@ class Network(nn.Module, ABC):
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Limit torch to `count` threads of the CPU inside, and to algorithms that repeat on a GPU."""
+    """Limit torch to `count` threads of the CPU inside, and
+    to algorithms that repeat on a GPU.
+    """
     before = torch.get_num_threads()
     strict = torch.are_deterministic_algorithms_enabled()
     lax = torch.cuda.is_available() and not strict
     torch.set_num_threads(count)
     if lax:  # only then, since the call imports torch's compiler, which takes a second
-        # cuBLAS reads this at its first use, and torch refuses it in a deterministic run without.
+        # cuBLAS reads this at its first use, and torch refuses it in a deterministic
+        # run without.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     try:
@@ -77,22 +100,32 @@ def threads(count: int) -> Iterator[None]:
 
 
 def shuffled(
-    count: int, size: int, rng: np.random.Generator
+    count: int,
+    size: int,
+    rng: np.random.Generator,
 ) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The numbers below `count` in random order, in batches of `size`; the last may be smaller."""
+    """The numbers below `count` in random order, in batches
+    of `size`; the last may be smaller.
+    """
     order = rng.permutation(count)
     for start in range(0, count, size):
         yield order[start : start + size]
 
 
 def triples(
-    training: Training, size: int, rng: np.random.Generator
+    training: Training,
+    size: int,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Each interaction once, in random order: users, their items, and an item that each lacks."""
+    """Each interaction once, in random order: users, their
+    items, and an item that each lacks.
+    """
     negatives = training.negatives(training.owners, 1, rng)[:, 0]
     order = rng.permutation(len(training))
     parts = (training.owners, training.columns, negatives)
-    users, positive, negative = (torch.split(torch.from_numpy(part[order]), size) for part in parts)
+    users, positive, negative = (
+        torch.split(torch.from_numpy(part[order]), size) for part in parts
+    )
     yield from zip(users, positive, negative, strict=True)
 
 
@@ -103,7 +136,9 @@ def embed(columns: Tensor, weight: Tensor) -> Tensor:
 
 
 def rows(numbers: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a matrix, shape (*numbers, dim), whose gradient has one order of summation."""
+    """Rows of a matrix, shape (*numbers, dim), whose
+    gradient has one order of summation.
+    """
     found: Tensor = _Rows.apply(numbers, weight)  # type: ignore[no-untyped-call]
     return found
 
@@ -123,7 +158,11 @@ class _Rows(torch.autograd.Function):
         (gradient,) = gradients
         if gradient.is_cuda:  # there index_add_ adds in any order
             return None, torch.ops.aten.embedding_dense_backward(
-                gradient, numbers, ctx.count, -1, False
+                gradient,
+                numbers,
+                ctx.count,
+                -1,
+                False,
             )
         total = gradient.new_zeros(ctx.count, gradient.shape[-1])
         flat = gradient.reshape(-1, gradient.shape[-1])

@@ -13,7 +13,13 @@ from torch.nn import functional
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, shuffled
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embed,
+    embedding,
+    rows,
+    shuffled,
+)
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 
@@ -23,25 +29,29 @@ TOGETHER = 512
 
 @dataclass(eq=False)
 class NRMS(TrainedRecommender):
-    """Neural news recommendation with multi-head self-attention (Wu et al., EMNLP 2019).
+    """Neural news recommendation with multi-head self-attention (Wu et al., EMNLP
+    2019).
 
-    A title's words attend to one another and are pooled into the item's vector; the vectors of the
-    history attend to one another and are pooled into the user's; the score is their product. An
-    item without interactions is read like any other. Training distinguishes each item that a user
-    chose, after the earlier ones, from others drawn uniformly. (The paper draws those from the same
-    impression, which only data of impressions have.) Word vectors are learned, not pretrained.
+    A title's words attend to one another and are pooled into the item's vector; the
+    vectors of the history attend to one another and are pooled into the user's; the
+    score is their product. An item without interactions is read like any other.
+    Training distinguishes each item that a user chose, after the earlier ones, from
+    others drawn uniformly. (The paper draws those from the same impression, which only
+    data of impressions have.) Word vectors are learned, not pretrained.
 
-    Neither ratings nor, within the latest `length` items, the order of a history are read: as in the paper, there are
-    no positions. A title is read without its year, in lower case; an item without a title is read by its id.
+    Neither ratings nor, within the latest `length` items, the order of a history are
+    read: as in the paper, there are no positions. A title is read without its year, in
+    lower case; an item without a title is read by its id.
 
-    The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are for a GPU and
-    millions of clicks; these train on a CPU in minutes.
+    The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are
+    for a GPU and millions of clicks; these train on a CPU in minutes.
     """
 
     key: ClassVar[str] = "nrms"
     ordered: ClassVar[bool] = False
     least: ClassVar[Mapping[str, int]] = dict.fromkeys(
-        ("heads", "words", "query", "title", "negatives"), 1
+        ("heads", "words", "query", "title", "negatives"),
+        1,
     )
 
     length: int = 20
@@ -50,7 +60,9 @@ class NRMS(TrainedRecommender):
     query: int = 64  # size of the hidden layer that weighs words, and items
     title: int = 20  # first words of a title that are read
     negatives: int = 4  # items not chosen per chosen item
-    dropout: float = 0.2  # share of word and item vectors that a training step leaves out
+    dropout: float = (
+        0.2  # share of word and item vectors that a training step leaves out
+    )
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -62,10 +74,11 @@ class NRMS(TrainedRecommender):
 
 
 class _Encoder(nn.Module):
-    """Multi-head self-attention and additive attention: many vectors become one (section 2.1).
+    """Multi-head self-attention and additive attention: many vectors become one
+    (section 2.1).
 
-    Equation 1 weighs a pair of vectors with one matrix per head. Here it is the product of two
-    narrower ones, scaled, as is usual since Vaswani et al. (2017).
+    Equation 1 weighs a pair of vectors with one matrix per head. Here it is the product
+    of two narrower ones, scaled, as is usual since Vaswani et al. (2017).
     """
 
     def __init__(self, size: int, dim: int, heads: int, query: int) -> None:
@@ -76,9 +89,15 @@ class _Encoder(nn.Module):
         self.query = nn.Linear(query, 1, bias=False)
 
     def forward(self, vectors: Tensor, known: Tensor, dropout: float) -> Tensor:
-        """One vector per row of (n, width, size), zeros if nothing in the row is `known`, (n, width)."""
+        """One vector per row of (n, width, size), zeros if
+        nothing in the row is `known`, (n, width).
+        """
         count, width, _ = vectors.shape
-        parts = self.mixed(vectors).view(count, width, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        parts = (
+            self.mixed(vectors)
+            .view(count, width, 3, self.heads, -1)
+            .permute(2, 0, 3, 1, 4)
+        )
         query, key, value = parts.unbind(0)
         affinity = query @ key.mT / query.shape[-1] ** 0.5
         weights = affinity.masked_fill(~known[:, None, None, :], -1e9).softmax(-1)
@@ -106,12 +125,28 @@ class _Encoders(Network):
         self.register_buffer("lengths", (self.words_of != PAD).sum(1), persistent=False)
         self.register_buffer("vectors", torch.zeros(len(items), settings.dim))
         self.words = embedding(count, settings.words, deviation=0.1)
-        self.titles = _Encoder(settings.words, settings.dim, settings.heads, settings.query)
-        self.histories = _Encoder(settings.dim, settings.dim, settings.heads, settings.query)
+        self.titles = _Encoder(
+            settings.words,
+            settings.dim,
+            settings.heads,
+            settings.query,
+        )
+        self.histories = _Encoder(
+            settings.dim,
+            settings.dim,
+            settings.heads,
+            settings.query,
+        )
 
-    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
+    def batches(
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Batches:
         starts = training.starts[:-1][np.diff(training.starts) > 0]
-        # An empty history scores everything 0 with any weights: there is nothing to learn.
+        # An empty history scores everything 0 with any weights: there is nothing to
+        # learn.
         later = np.setdiff1d(np.arange(len(training)), starts)
         for places in shuffled(len(later), size, rng):
             rows = later[places]
@@ -137,10 +172,16 @@ class _Encoders(Network):
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
         self.eval()
-        self.vectors.copy_(self._encode(torch.arange(len(self.vectors), device=self.device)))
+        self.vectors.copy_(
+            self._encode(torch.arange(len(self.vectors), device=self.device)),
+        )
 
     def score(self, columns: Tensor) -> Tensor:
-        users: Tensor = self.histories(embed(columns, self.vectors), columns != PAD, 0.0)
+        users: Tensor = self.histories(
+            embed(columns, self.vectors),
+            columns != PAD,
+            0.0,
+        )
         return users.double() @ self.vectors.double().T
 
     def _encode(self, items: Tensor) -> Tensor:
@@ -150,7 +191,11 @@ class _Encoders(Network):
         parts: list[Tensor] = []
         for part in torch.split(order, TOGETHER):
             table = self.words_of[items[part], : int(lengths[part[-1]])]
-            vectors = functional.dropout(embed(table, self.words), self.dropout, self.training)
+            vectors = functional.dropout(
+                embed(table, self.words),
+                self.dropout,
+                self.training,
+            )
             parts.append(self.titles(vectors, table != PAD, self.dropout))
         return torch.cat(parts)[torch.argsort(order)]
 

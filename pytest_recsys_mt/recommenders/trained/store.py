@@ -1,5 +1,5 @@
-"""Trained weights on disk, in folders named by the SHA-256 of everything that determines them.
-Nothing is pickled. A folder appears completely or not at all.
+"""Trained weights on disk, in folders named by the SHA-256 of everything that
+determines them. Nothing is pickled. A folder appears completely or not at all.
 """
 
 import dataclasses
@@ -21,7 +21,9 @@ from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
 SCHEMA = 3
-"""Schema of the files, of the training of the built-in networks, and of their use of weights."""
+"""Schema of the files, of the training of the built-in
+networks, and of their use of weights.
+"""
 
 WEIGHTS = "weights.safetensors"
 DESCRIPTION = "model.json"
@@ -29,19 +31,27 @@ DESCRIPTION = "model.json"
 
 def key_of(identity: Mapping[str, object]) -> str:
     """SHA-256 of what determines the weights, in hexadecimal."""
-    return hashlib.sha256(_canonical({**identity, "schema": SCHEMA}).encode()).hexdigest()
+    return hashlib.sha256(
+        _canonical({**identity, "schema": SCHEMA}).encode(),
+    ).hexdigest()
 
 
 def obtain(
-    folder: Path, identity: Mapping[str, object], network: Network, fit: Callable[[], Report]
+    folder: Path,
+    identity: Mapping[str, object],
+    network: Network,
+    fit: Callable[[], Report],
 ) -> Report:
-    """Load the weights of `network` from `folder`, or train it by `fit` and store them there.
+    """Load the weights of `network` from `folder`, or train it by `fit` and store them
+    there.
 
-    If several processes want one model, one trains and the others wait. A folder that cannot be
-    read, is cut short or was altered counts as absent: it is trained anew and replaced.
+    If several processes want one model, one trains and the others wait. A folder that
+    cannot be read, is cut short or was altered counts as absent: it is trained anew and
+    replaced.
 
     Raises:
-        CacheError: If the folder cannot be written, if others may write to it, or if its content is foreign.
+        CacheError: If the folder cannot be written, if others may write to it, or if
+            its content is foreign.
     """
     key = key_of(identity)
     place, lock_file = folder / key, folder / f"{key}.lock"
@@ -59,7 +69,7 @@ def obtain(
     except OSError as error:
         raise CacheError(
             f"trained models cannot be kept in {str(folder)!r}: {error}; name another folder with "
-            f"--recsys-cache"
+            f"--recsys-cache",
         ) from error
     try:
         report = _load(place, identity, network)
@@ -75,7 +85,11 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _load(place: Path, identity: Mapping[str, object], network: Network) -> Report | None:
+def _load(
+    place: Path,
+    identity: Mapping[str, object],
+    network: Network,
+) -> Report | None:
     try:
         described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
         packed = (place / WEIGHTS).read_bytes()
@@ -84,22 +98,35 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
             return None
         told = described["report"]
         report = Report(
-            **{**told, **{name: tuple(told[name]) for name in ("rank", "ndcg", "loss")}}
+            **{
+                **told,
+                **{name: tuple(told[name]) for name in ("rank", "ndcg", "loss")},
+            },
         )
         weights = safetensors.torch.load(packed)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         return None
     own = network.state_dict()
-    if weights.keys() != own.keys() or any(weights[name].shape != own[name].shape for name in own):
+    if weights.keys() != own.keys() or any(
+        weights[name].shape != own[name].shape for name in own
+    ):
         return None
     network.load_state_dict(weights)
     network.eval()
     return report
 
 
-def _save(place: Path, identity: Mapping[str, object], network: Network, report: Report) -> None:
+def _save(
+    place: Path,
+    identity: Mapping[str, object],
+    network: Network,
+    report: Report,
+) -> None:
     packed = safetensors.torch.save(
-        {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+        {
+            name: value.detach().cpu().contiguous()
+            for name, value in network.state_dict().items()
+        },
     )
     described = {
         "identity": identity,
@@ -111,11 +138,14 @@ def _save(place: Path, identity: Mapping[str, object], network: Network, report:
             fresh = Path(scratch, "model")
             fresh.mkdir(mode=0o700)
             (fresh / WEIGHTS).write_bytes(packed)
-            (fresh / DESCRIPTION).write_text(json.dumps(described, indent=1), encoding="utf-8")
+            (fresh / DESCRIPTION).write_text(
+                json.dumps(described, indent=1),
+                encoding="utf-8",
+            )
             shutil.rmtree(place, ignore_errors=True)
             os.replace(fresh, place)
     except OSError as error:
         raise CacheError(
             f"the trained model cannot be kept in {str(place)!r}: {error}; name another folder "
-            f"with --recsys-cache"
+            f"with --recsys-cache",
         ) from error

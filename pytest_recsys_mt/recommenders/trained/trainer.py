@@ -1,4 +1,6 @@
-"""The trainer: Adam, early stopping on the ranks of held-out interactions, seeds, a progress bar."""
+"""The trainer: Adam, early stopping on the ranks of
+held-out interactions, seeds, a progress bar.
+"""
 
 import math
 import sys
@@ -33,24 +35,30 @@ LONGEST = 500
 
 
 SLOWNESS = 0.5
-"""Epochs without a better validation, as a share of those that the best one took, that are waited for
-in any case: what rises slowly stands still for longer, too."""
+"""Epochs without a better validation, as a share of those that the best one took, that
+are waited for in any case: what rises slowly stands still for longer, too.
+"""
 
 PLATEAU = 5
-"""How many times as long is waited for while a network ranks hardly better than popularity. Popularity
-is what most of them learn first, and what they leave only when users' tastes have grown large enough
-to be seen: with one or two steps an epoch, after dozens of epochs."""
+"""How many times as long is waited for while a network ranks hardly better than
+popularity. Popularity is what most of them learn first, and what they leave only when
+users' tastes have grown large enough to be seen: with one or two steps an epoch, after
+dozens of epochs.
+"""
 
 HARDLY = 0.9
-"""Share of popularity's mean rank, counted from the first place, down to which that is so."""
+"""Share of popularity's mean rank, counted from the
+first place, down to which that is so.
+"""
 
 
 class Validation(NamedTuple):
-    """How well the held-out interactions are predicted: the geometric mean of their ranks, by which
-    training stops, and the mean NDCG@10.
+    """How well the held-out interactions are predicted: the geometric mean of their
+    ranks, by which training stops, and the mean NDCG@10.
 
-    Every user moves the mean rank, even where the item is far from the top, so it tells two epochs apart that `ndcg` of
-    a thousand users cannot: there, the few that are found or lost by chance decide.
+    Every user moves the mean rank, even where the item is far from the top, so it tells
+    two epochs apart that `ndcg` of a thousand users cannot: there, the few that are
+    found or lost by chance decide.
     """
 
     rank: float
@@ -59,11 +67,12 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a training, as those of `TrainedRecommender`; a `length` of 0 shows `LONGEST`.
+    """The settings of a training, as those of `TrainedRecommender`; a `length` of 0
+    shows `LONGEST`.
 
-    Training stops after `patience` epochs without a better validation, or `SLOWNESS` of those until
-    the best one, if that is more; `PLATEAU` times as many while the best is hardly better than
-    popularity. 0 holds nothing out and trains for all `epochs`.
+    Training stops after `patience` epochs without a better validation, or `SLOWNESS` of
+    those until the best one, if that is more; `PLATEAU` times as many while the best is
+    hardly better than popularity. 0 holds nothing out and trains for all `epochs`.
     """
 
     epochs: int
@@ -76,7 +85,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """The course of a training; without validation, `best` is the last epoch, and ranks and NDCG are empty."""
+    """The course of a training; without validation, `best` is the
+    last epoch, and ranks and NDCG are empty.
+    """
 
     epochs: int
     best: int  # the epoch whose weights were kept, from 1
@@ -93,11 +104,13 @@ def train(
     seed: int,
     told: Callable[[str], None] | None = None,
 ) -> Report:
-    """Train `network` in place, from its initial weights; it ends with the best ones, frozen, in evaluation mode.
+    """Train `network` in place, from its initial weights; it ends with the best ones,
+    frozen, in evaluation mode.
 
-    The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
-    whole catalogue without their history. These interactions are not learned from. The seed is that
-    of everything random; torch's own generators keep their state. `told` is as in `Trained`.
+    The validation predicts each user's latest interaction, of `VALIDATED` users at
+    most, among the whole catalogue without their history. These interactions are not
+    learned from. The seed is that of everything random; torch's own generators keep
+    their state. `told` is as in `Trained`.
 
     Raises:
         RecommenderError: If the loss is not a finite number.
@@ -110,7 +123,10 @@ def train(
         learned, held_out = training.split_validation()
         held_out = np.sort(rng.permutation(held_out)[:VALIDATED])
     optimiser = torch.optim.Adam(
-        network.parameters(), lr=settings.rate, weight_decay=settings.decay, fused=True
+        network.parameters(),
+        lr=settings.rate,
+        weight_decay=settings.decay,
+        fused=True,
     )
     popular = popularity(training, held_out, settings.length)
     best, kept = 0, network.state_dict()
@@ -134,7 +150,9 @@ def train(
             bar.set_postfix_str(_latest(losses, curve).removeprefix(", "))
             if curve[-1].rank < min((one.rank for one in curve[:-1]), default=math.inf):
                 best = epoch
-                kept = {name: value.clone() for name, value in network.state_dict().items()}
+                kept = {
+                    name: value.clone() for name, value in network.state_dict().items()
+                }
                 continue
             if epoch - best >= _patience(settings, best, curve[best - 1].rank, popular):
                 break
@@ -143,8 +161,17 @@ def train(
     network.freeze(learned)
     network.eval()
     seconds = time.perf_counter() - began
-    ranks, gains = (tuple(values) for values in zip(*curve, strict=True)) if curve else ((), ())
-    return Report(len(losses), best or len(losses), ranks, gains, tuple(losses), seconds)
+    ranks, gains = (
+        (tuple(values) for values in zip(*curve, strict=True)) if curve else ((), ())
+    )
+    return Report(
+        len(losses),
+        best or len(losses),
+        ranks,
+        gains,
+        tuple(losses),
+        seconds,
+    )
 
 
 def _progress_bar(network: Network, epochs: int, *, hidden: bool) -> "tqdm[NoReturn]":
@@ -161,7 +188,9 @@ def _progress_bar(network: Network, epochs: int, *, hidden: bool) -> "tqdm[NoRet
 
 
 def _patience(settings: Settings, best: int, rank: float, popular: float) -> float:
-    """How many epochs after the `best` one are waited for, from its mean rank and that of popularity."""
+    """How many epochs after the `best` one are waited for,
+    from its mean rank and that of popularity.
+    """
     wait = max(settings.patience, SLOWNESS * best)
     if rank - 1 > HARDLY * (popular - 1):
         wait *= PLATEAU
@@ -197,13 +226,15 @@ def _epoch(
     if not math.isfinite(mean):
         raise RecommenderError(
             f"training {type(network).__name__} diverged: its mean loss is {mean!r}; lower the "
-            f"learning rate, as in '?rate={settings.rate / 10:g}'"
+            f"learning rate, as in '?rate={settings.rate / 10:g}'",
         )
     return mean
 
 
 def popularity(training: Training, rows: Ints, length: int) -> float:
-    """The geometric mean of the ranks that popularity gives the items in `rows`, as in `validate`."""
+    """The geometric mean of the ranks that popularity gives
+    the items in `rows`, as in `validate`.
+    """
     before = training.items_at(training.preceding(rows, length or LONGEST))
     items = training.columns[rows]
     known = ((before != PAD) & (before < items[:, None])).sum(1)
@@ -212,11 +243,18 @@ def popularity(training: Training, rows: Ints, length: int) -> float:
 
 
 @torch.inference_mode()
-def validate(network: Network, training: Training, rows: Ints, length: int) -> Validation:
-    """How well the items in `rows` are predicted from what precedes them, among all that does not.
+def validate(
+    network: Network,
+    training: Training,
+    rows: Ints,
+    length: int,
+) -> Validation:
+    """How well the items in `rows` are predicted from what precedes them, among all
+    that does not.
 
-    One item is relevant, so a user's NDCG is 1 / log2(1 + rank), and 0 beyond `DEPTH`. Equal
-    scores count as better: a network that scores everything alike predicts nothing.
+    One item is relevant, so a user's NDCG is 1 / log2(1 + rank), and 0 beyond `DEPTH`.
+    Equal scores count as better: a network that scores everything alike predicts
+    nothing.
     """
     network.eval()
     gains, logs = 0.0, 0.0
@@ -227,7 +265,9 @@ def validate(network: Network, training: Training, rows: Ints, length: int) -> V
         target = torch.from_numpy(training.columns[part]).to(network.device)[:, None]
         people = None
         if training.people is not None:
-            people = torch.from_numpy(training.people[training.owners[part]]).to(network.device)
+            people = torch.from_numpy(training.people[training.owners[part]]).to(
+                network.device,
+            )
         scores = network.preview(columns, people)
         own = scores.gather(1, target)
         padded = torch.cat([scores, torch.zeros_like(own)], 1)

@@ -15,10 +15,16 @@ BROKEN = {
     "fixed": ("expected violation is gone", "expected violations are gone"),
     "error": ("verdict could not be made", "verdicts could not be made"),
     "inconclusive": ("promise is inconclusive", "promises are inconclusive"),
-    "failed": ("test failed though its promise holds", "tests failed though their promises hold"),
+    "failed": (
+        "test failed though its promise holds",
+        "tests failed though their promises hold",
+    ),
     "regressed": ("verdict regressed", "verdicts regressed"),
     "vacuous": ("promise is kept vacuously", "promises are kept vacuously"),
-    "suspicious": ("verdict is suspiciously better", "verdicts are suspiciously better"),
+    "suspicious": (
+        "verdict is suspiciously better",
+        "verdicts are suspiciously better",
+    ),
     "unclear": ("change is inconclusive", "changes are inconclusive"),
 }
 """What stands in the way of a release, for one and for several."""
@@ -30,14 +36,19 @@ PASSED_OVER = {
     "known": ("violation is known", "violations are known"),
     "violated": ("is violated, as a mark expects", "are violated, as a mark expects"),
     "error": ("is in error, as a mark expects", "are in error, as a mark expects"),
-    "inconclusive": ("is inconclusive and passed over", "are inconclusive and passed over"),
+    "inconclusive": (
+        "is inconclusive and passed over",
+        "are inconclusive and passed over",
+    ),
     "ungated": ("does not gate", "do not gate"),
 }
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer, the reasons that no test of the page shows, and the rows that stand in the way."""
+    """The answer, the reasons that no test of the page
+    shows, and the rows that stand in the way.
+    """
 
     good: bool
     sentence: str
@@ -79,7 +90,9 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         "inconclusive": [
             name_of_row(card.row) for card in broken if card.state.key == "inconclusive"
         ],
-        "unclear": [name_of_row(card.row) for card in cards if card.row["nodeid"] in unclear],
+        "unclear": [
+            name_of_row(card.row) for card in cards if card.row["nodeid"] in unclear
+        ],
     }
     told = _counted(counts, BROKEN, names)
     if not cards:
@@ -87,7 +100,9 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
     elif not told:
         told = further[:1] or ["the gate failed"]
     elif further:
-        told.append(f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below")
+        told.append(
+            f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below",
+        )
     sentence = f"May not be released: {_listed(told)}."
     return Answer(False, sentence, further, broken)
 
@@ -123,7 +138,9 @@ def _counted(
         text = f"{counts[key]} {_worded(words[key], counts[key])}"
         named = list(dict.fromkeys((names or {}).get(key, ())))
         more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
-        found.append(f"{text} ({', '.join([*named[:NAMED], *more])})" if named else text)
+        found.append(
+            f"{text} ({', '.join([*named[:NAMED], *more])})" if named else text,
+        )
     return found
 
 

@@ -49,7 +49,9 @@ def _task_of(card: Card) -> Task:
 
 
 def _benchmark(suite: str, cards: Sequence[Card]) -> dict[str, Any]:
-    """The tasks of a suite by their titles, metrics and limits, each with a card for each model, and published values."""
+    """The tasks of a suite by their titles, metrics and limits, each with a card for
+    each model, and published values.
+    """
     tasked = [card for card in cards if measured(card.row).metric is not None]
     in_order = sorted(tasked, key=lambda card: str(card.row["nodeid"]))
     tasks: dict[Task, dict[str, Card]] = {}
@@ -77,7 +79,9 @@ def _published_as_text(card: Card) -> str:
 
 
 def _published(cards: Sequence[Card]) -> dict[str, Any]:
-    """A table of published values, which several cards have, and the values of the run for its columns."""
+    """A table of published values, which several cards have,
+    and the values of the run for its columns.
+    """
     published = cards[0].row["details"]["published"]
     columns = [str(column) for column in published["columns"]]
     cards_by_model = grouped(cards, lambda card: card.row["model"])
@@ -91,11 +95,18 @@ def _published(cards: Sequence[Card]) -> dict[str, Any]:
     rows = []
     for row in published["rows"]:
         rows.append(["" if cell is None else str(cell) for cell in row])
-    return {"source": str(published["source"]), "columns": columns, "rows": rows, "ours": ours}
+    return {
+        "source": str(published["source"]),
+        "columns": columns,
+        "rows": rows,
+        "ours": ours,
+    }
 
 
 def _values_by_letters(cards: Sequence[Card]) -> dict[str, str]:
-    """The values of cards by the letters of their metrics, as papers write the names in other ways."""
+    """The values of cards by the letters of their metrics, as
+    papers write the names in other ways.
+    """
     values = {}
     for card in cards:
         metric = measured(card.row).metric

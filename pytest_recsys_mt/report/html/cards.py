@@ -19,13 +19,19 @@ from pytest_recsys_mt.verdict import wording
 from pytest_recsys_mt.verdict.wording import spoken
 
 FEW = 2
-"""Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
+"""Examples of a row that is not broken, of which the first
+has its calls; the record has all of them.
+"""
 
 CHANGES = 6
-"""Lines of each kind, removed and added, that are shown of a part of a request; the transcript has all of it."""
+"""Lines of each kind, removed and added, that are shown of a part of a request; the
+transcript has all of it.
+"""
 
 SHOWN = 1000
-"""Rows with a card on the page, the most important first. Browsers open a page of some ten megabytes at once."""
+"""Rows with a card on the page, the most important first.
+Browsers open a page of some ten megabytes at once.
+"""
 
 ABOUT = {
     "effect": "effect", "interval": "interval", "margin": "margin", "noise floor": "floor",
@@ -41,7 +47,8 @@ class Shown:
     Attributes:
         sides: Both answers by rank; empty for a verdict on one side only.
         single: The answer, for a verdict on one side only.
-        calls: What was asked and answered, call by call; empty if the record does not have it.
+        calls: What was asked and answered, call by call; empty if the record does not
+            have it.
     """
 
     user: str
@@ -77,7 +84,9 @@ class Card:
 
     @cached_property
     def said(self) -> str:
-        """The verdict as a sentence after its subject; what would settle it stands on the card."""
+        """The verdict as a sentence after its subject; what
+        would settle it stands on the card.
+        """
         row = self.row
         long = row["status"] == "inconclusive" and row.get("interval") is not None
         facts = {**row, "reason": ""} if long else row
@@ -85,12 +94,16 @@ class Card:
 
     @cached_property
     def facts(self) -> Sequence[tuple[str, str, str]]:
-        """Its numbers: the name, the value, and the term of the glossary, which may be empty."""
+        """Its numbers: the name, the value, and the term of
+        the glossary, which may be empty.
+        """
         return [(name, value, ABOUT.get(name, "")) for name, value in _facts(self.row)]
 
     @property
     def wrong(self) -> Mapping[str, Any] | None:
-        """The first wrong answers to its questions, as the record has them, and their number."""
+        """The first wrong answers to its questions, as the
+        record has them, and their number.
+        """
         found = self.row["details"].get("wrong")
         return found if isinstance(found, Mapping) else None
 
@@ -114,7 +127,9 @@ class Card:
 
     @cached_property
     def smallest(self) -> tuple[Shown, str, str] | None:
-        """The smallest counterexample, if the run found one, with its effect and how the search ended."""
+        """The smallest counterexample, if the run found one, with
+        its effect and how the search ended.
+        """
         shrunk = self.row.get("shrunk")
         if shrunk is None:
             return None
@@ -129,7 +144,9 @@ class Card:
             "asked": {"source": source, "followup": followup},
         }
         calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
-        ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
+        ended = (
+            "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
+        )
         return (
             _shown(example, "", followup is not None, seen=is_about_seen(self.row)),
             words.number(shrunk["effect"], effect_of(self.row).percent),
@@ -139,7 +156,9 @@ class Card:
 
 def cards_of(document: Document) -> list[Card]:
     """A card for every row, the broken promises first."""
-    rows: Sequence[Row] = [cast("Row", {**EARLIER, **row}) for row in document["results"]]
+    rows: Sequence[Row] = [
+        cast("Row", {**EARLIER, **row}) for row in document["results"]
+    ]
     alpha = (document.get("settings") or {}).get("alpha")
     judged = sum(row.get("p_value") is not None for row in rows)
     order = sorted(
@@ -152,7 +171,8 @@ def cards_of(document: Document) -> list[Card]:
         ),
     )
     titled = [
-        (row["model"], row["suite"], titles.title_of(row), titles.name_of(row)) for row in rows
+        (row["model"], row["suite"], titles.title_of(row), titles.name_of(row))
+        for row in rows
     ]
     alike = Counter(titled)
     cards = []
@@ -161,7 +181,9 @@ def cards_of(document: Document) -> list[Card]:
         if alike[titled[place]] > 1:
             name = ": ".join(filter(None, [name, titles.told_apart(row)]))
         shown, state = number <= SHOWN, words.state_of(row)
-        cards.append(Card(f"r{number}", shown, title, name, place, row, state, alpha, judged))
+        cards.append(
+            Card(f"r{number}", shown, title, name, place, row, state, alpha, judged),
+        )
     return cards
 
 
@@ -170,7 +192,9 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     metric, value, _ = measured(row)
     facts = [("oracle", row["oracle"])]
     if value is not None:
-        facts.append((effect.name if metric else "effect", words.number(value, effect.percent)))
+        facts.append(
+            (effect.name if metric else "effect", words.number(value, effect.percent)),
+        )
     if (interval := row.get("interval")) is not None:
         low, high = (words.number(bound, effect.percent) for bound in interval)
         approximate = " (approximate)" if row.get("approximate") else ""
@@ -178,8 +202,14 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if limit_of(row):
         facts.append(("threshold" if metric else "margin", limit_of(row)))
     agreed = ("noise floor", row.get("floor")), ("agreement", row.get("agreement"))
-    facts += [(name, words.number(share)) for name, share in agreed if share is not None]
-    claims = (("p", row.get("p_value")), ("p, Holm", row.get("p_holm")), ("p, BH", row.get("p_bh")))
+    facts += [
+        (name, words.number(share)) for name, share in agreed if share is not None
+    ]
+    claims = (
+        ("p", row.get("p_value")),
+        ("p, Holm", row.get("p_holm")),
+        ("p, BH", row.get("p_bh")),
+    )
     facts += [(name, f"{p:.2g}") for name, p in claims if p is not None]
     facts.append(("users", words.counted(row)))
     if row["attempts"] > 1:
@@ -193,12 +223,17 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 def _caption(example: Example, place: int, row: Row) -> str:
     first = place == 0 and row["users"] > 1
     if row.get("joint"):
-        # What the record has of a user then is a pseudo-value of the jackknife, no value of theirs.
-        everybody = f"pulls the number of all {row['users']:,} users furthest from the promise"
+        # What the record has of a user then is a pseudo-value of the jackknife, no
+        # value of theirs.
+        everybody = (
+            f"pulls the number of all {row['users']:,} users furthest from the promise"
+        )
         return everybody if first else ""
     told = [f"furthest from the promise of all {row['users']:,} users"] * first
     keeps = example.get("keeps")
-    if measured(row).metric is not None:  # of a mean, which promises nothing of one user
+    if (
+        measured(row).metric is not None
+    ):  # of a mean, which promises nothing of one user
         value = (row.get("per_user") or {}).get(example["user"])
         told += [f"this user's value is {words.number(value)}"] * (value is not None)
     elif keeps is not None:
@@ -221,7 +256,15 @@ def _shown(example: Example, caption: str, both: bool, *, seen: bool) -> Shown:
     sides = lists.aligned(source, followup, *kinds) if both else []
     answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
     single = [] if both else lists.alone(answer, kind)
-    return Shown(example["user"], caption, sides, single, lists.summary(sides), changed, calls)
+    return Shown(
+        example["user"],
+        caption,
+        sides,
+        single,
+        lists.summary(sides),
+        changed,
+        calls,
+    )
 
 
 def _shortened(change: Change) -> Change:

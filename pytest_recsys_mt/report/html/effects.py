@@ -1,4 +1,6 @@
-"""The drawings of effects with their margins: one row each on a common axis, or one verdict over several runs."""
+"""The drawings of effects with their margins: one row each on a common axis, or one
+verdict over several runs.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def _strip(row: Row, ends: svg.Span) -> str:
 
 
 def _draw_limits(drawing: svg.Drawing, row: Row, ends: svg.Span) -> None:
-    """Draw the zone that the margin of a row allows, the line of no effect, and the edges of the zone."""
+    """Draw the zone that the margin of a row allows, the line
+    of no effect, and the edges of the zone.
+    """
     margin = row.get("margin")
     allowed = row.get("allowed")
     if margin is not None and allowed is not None:
@@ -93,12 +97,18 @@ def _draw_limits(drawing: svg.Drawing, row: Row, ends: svg.Span) -> None:
 def _zone(margin: float, allowed: str, ends: svg.Span) -> svg.Span:
     """The ends of the zone in which an effect is allowed."""
     low, high = ends
-    zones = {"at most": (low, margin), "at least": (margin, high), "within": (-margin, margin)}
+    zones = {
+        "at most": (low, margin),
+        "at least": (margin, high),
+        "within": (-margin, margin),
+    }
     return zones[allowed]
 
 
 def _draw_floor(drawing: svg.Drawing, floor: float | None, ends: svg.Span) -> None:
-    """Draw the noise floor; where it lies beyond the right end, an arrow that points there."""
+    """Draw the noise floor; where it lies beyond the
+    right end, an arrow that points there.
+    """
     if floor is None:
         return
     low, high = ends
@@ -110,7 +120,9 @@ def _draw_floor(drawing: svg.Drawing, floor: float | None, ends: svg.Span) -> No
 
 
 def _draw_estimate(drawing: svg.Drawing, row: Row) -> None:
-    """Draw the interval of a row with a stroke at each end, and the estimate in the form of its verdict."""
+    """Draw the interval of a row with a stroke at each end, and
+    the estimate in the form of its verdict.
+    """
     state = state_of(row).key
     colour = svg.OF_STATE[state]
     height = -0.15
@@ -123,7 +135,12 @@ def _draw_estimate(drawing: svg.Drawing, row: Row) -> None:
     drawing.marker(shape, estimate, height, 11, colour)
 
 
-def rectangle(left: float, top: float, right: float, bottom: float) -> list[tuple[float, float]]:
+def rectangle(
+    left: float,
+    top: float,
+    right: float,
+    bottom: float,
+) -> list[tuple[float, float]]:
     """The corners of a rectangle, one after another."""
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
@@ -169,7 +186,8 @@ def track(rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
 
     Args:
         rows: The verdict of each run; None where a run has none.
-        parted: Whether each run cannot be compared with the one before; no line joins them.
+        parted: Whether each run cannot be compared with the one before; no line joins
+            them.
     """
     judged = _judged(rows)
     shown: list[float] = []

@@ -13,7 +13,9 @@ WIDTH = 400
 """Pixels of a drawing from left to right."""
 
 MOST_POINTS = 600
-"""Most points of a scatter plot; with more points, only every second, third, ... is drawn."""
+"""Most points of a scatter plot; with more points, only
+every second, third, ... is drawn.
+"""
 
 _LINES = (
     ("dot", ""),
@@ -30,7 +32,9 @@ _ROW_OF_NAMES = 16
 
 
 def lines_of(given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """The lines of a curve by name, each as its points; the first, without a name, is that of ``points``."""
+    """The lines of a curve by name, each as its points; the
+    first, without a name, is that of ``points``.
+    """
     unnamed = given.get("points") or []
     named = given.get("lines") or {}
     return {"": unnamed, **named}
@@ -40,8 +44,9 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     """A curve with its band, ``details["curve"]``, or several of them.
 
     Args:
-        given: ``x`` and ``y``, the labels of the axes; ``points``, rows of x, value, low, high
-            (the bounds may be missing or null); ``lines``, more of them by name.
+        given: ``x`` and ``y``, the labels of the axes; ``points``, rows of x, value,
+            low, high (the bounds may be missing or null); ``lines``, more of them by
+            name.
         label: What it shows, in words.
     """
     lines = {name: points for name, points in lines_of(given).items() if points}
@@ -184,8 +189,14 @@ def dimensions(given: Sequence[Mapping[str, Any]], label: str) -> str:
     return drawing.svg(label)
 
 
-def _draw_dimension(drawing: svg.Drawing, place: int, dimension: Mapping[str, Any]) -> None:
-    """Draw one dimension at its place from the top: its name, its value, and its bounds if it has them."""
+def _draw_dimension(
+    drawing: svg.Drawing,
+    place: int,
+    dimension: Mapping[str, Any],
+) -> None:
+    """Draw one dimension at its place from the top: its name,
+    its value, and its bounds if it has them.
+    """
     colour = colour_of(0)
     drawing.across(place, (0, 1), svg.LINE)
     low = dimension.get("low")

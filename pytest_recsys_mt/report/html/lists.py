@@ -1,4 +1,6 @@
-"""Two answers side by side: which items stayed, moved, were lost, are new, or are faulty; and the transcript of a call."""
+"""Two answers side by side: which items stayed, moved, were lost, are new, or are
+faulty; and the transcript of a call.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -55,7 +57,10 @@ def aligned(
     """Both answers by rank, with the change of each item."""
     before = {title: place for place, title in reversed(list(enumerate(source, 1)))}
     left = [
-        Place(title, (*_fault(source_kinds, place), *(() if title in followup else (LOST,))))
+        Place(
+            title,
+            (*_fault(source_kinds, place), *(() if title in followup else (LOST,))),
+        )
         for place, title in enumerate(source)
     ]
     right = [
@@ -72,7 +77,9 @@ def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
 
 def summary(lines: Sequence[Line]) -> str:
     """The counts of the marks of two answers, in words."""
-    counts = Counter(mark.kind for line in lines for place in line if place for mark in place.marks)
+    counts = Counter(
+        mark.kind for line in lines for place in line if place for mark in place.marks
+    )
     words = {"same": "in the same place", "fault": "marked ⚠"}
     told = [kind for kind in ("same", "moved", "lost", "new", "fault") if counts[kind]]
     return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in told)
@@ -99,7 +106,8 @@ class Call:
 
     Attributes:
         text: The raw answer; None if the recommender writes no text.
-        lines: Each line of the raw answer, how it was read, and the title of what was read, if any.
+        lines: Each line of the raw answer, how it was read, and the title of what was
+            read, if any.
         answer: The answer as a list, for a recommender that writes no text.
     """
 
@@ -115,19 +123,26 @@ class Call:
 def calls_of(source: Asked | None, followup: Asked | None) -> list[Call]:
     """The calls of both sides; of one if there is no other."""
     sides = [
-        (name, asked) for name, asked in (("source", source), ("follow-up", followup)) if asked
+        (name, asked)
+        for name, asked in (("source", source), ("follow-up", followup))
+        if asked
     ]
     return [
         Call(
             side=name if len(sides) > 1 else "request",
             request=request_of(asked),
             messages=[
-                {**each, "images": each.get("images") or ()} for each in asked.get("prompt") or ()
+                {**each, "images": each.get("images") or ()}
+                for each in asked.get("prompt") or ()
             ],
             text=asked.get("text"),
             how=asked.get("how") or "",
             lines=[
-                (each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
+                (
+                    each["text"],
+                    FAULTS.get(each["kind"], OFFERED),
+                    each.get("title") or "",
+                )
                 for each in asked.get("entries") or ()
             ],
             answer=alone(asked["answer"], asked.get("kinds") or ()),
@@ -143,10 +158,14 @@ def request_of(asked: Asked) -> dict[str, list[str]]:
     attributes = asked.get("attributes") or {}
     return {
         "user": [asked["user"]],
-        "history": [f"{each['title']}: {float(each['rating']):g}" for each in asked["history"]],
+        "history": [
+            f"{each['title']}: {float(each['rating']):g}" for each in asked["history"]
+        ],
         "scale": [f"{low:g} to {high:g}"],
         "candidates": (
-            [the_catalogue(asked)] if offered is None else [each["title"] for each in offered]
+            [the_catalogue(asked)]
+            if offered is None
+            else [each["title"] for each in offered]
         ),
         "asked for": [f"{asked['k']} {called(asked)}"],
         "instruction": [asked["instruction"]] if asked["instruction"] else [],

@@ -1,4 +1,6 @@
-"""Several models side by side: a line for each verdict, with the differences to the first model."""
+"""Several models side by side: a line for each verdict,
+with the differences to the first model.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,8 @@ class Beside:
         symbol, word: How it compares with the first model's; empty for the first model.
         sure: How sure that is, or why it is unknown.
         within: What "no worse" leaves open, in words after it.
-        step: What it judges within its test; empty if all models of the line judge the same.
+        step: What it judges within its test; empty if all models of the line judge the
+            same.
     """
 
     card: Card
@@ -49,7 +52,9 @@ class Beside:
 
 @dataclass(frozen=True)
 class Across:
-    """One verdict across the models, None where a model has none; `one_step` if all judge the same step."""
+    """One verdict across the models, None where a model has
+    none; `one_step` if all judge the same step.
+    """
 
     lead: Card
     cells: Sequence[Beside | None]
@@ -59,7 +64,9 @@ class Across:
 
 @dataclass(frozen=True)
 class Matrix:
-    """All verdicts of several models: the lines that differ, all others, and notes on the bounds."""
+    """All verdicts of several models: the lines that differ,
+    all others, and notes on the bounds.
+    """
 
     models: Sequence[str]
     lines: Sequence[Across]
@@ -67,7 +74,11 @@ class Matrix:
     notes: Sequence[str]
 
 
-def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) -> Matrix | None:
+def matrix_of(
+    document: Document,
+    cards: Sequence[Card],
+    models: Sequence[str],
+) -> Matrix | None:
     """The matrix of a run of several models; None if no verdict is of more than one."""
     every_comparison = document["gate"].get("comparisons") or ()
     # The others are comparisons with a baseline.
@@ -86,10 +97,16 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     if not models:
         return None
     every_line = [
-        _across(by_model, models, changes) for by_model in judged if by_model.keys() & shared
+        _across(by_model, models, changes)
+        for by_model in judged
+        if by_model.keys() & shared
     ]
     lines = sorted((line for line in every_line if _is_shown(line)), key=_weight)
-    bounds = [f"{each['model']}: {each['bounds']}" for each in comparisons if each.get("bounds")]
+    bounds = [
+        f"{each['model']}: {each['bounds']}"
+        for each in comparisons
+        if each.get("bounds")
+    ]
     refused = []
     for comparison in comparisons:
         for reason in comparison.get("refused") or ():
@@ -119,7 +136,9 @@ def _is_shown(line: Across) -> bool:
 
 
 def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, Card]]:
-    """The cards of models with what is the same for other models and in other runs, as the gate compares them."""
+    """The cards of models with what is the same for other models
+    and in other runs, as the gate compares them.
+    """
     placed = sorted(cards, key=lambda card: card.place)
     for model in models:
         own = [card for card in placed if card.row["model"] == model]
@@ -128,7 +147,9 @@ def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, C
 
 
 def _weight(line: Across) -> tuple[int, int]:
-    """The sort key that puts the most important state first, then the most important change."""
+    """The sort key that puts the most important state
+    first, then the most important change.
+    """
     states = list(words.STATES)
     changes = [*WORDS.values(), APART, ""]
     known = [cell for cell in line.cells if cell]
@@ -139,9 +160,13 @@ def _weight(line: Across) -> tuple[int, int]:
 
 
 def _across(
-    held: Mapping[str, Card], models: Sequence[str], changes: Mapping[tuple[str, str, str], Changed]
+    held: Mapping[str, Card],
+    models: Sequence[str],
+    changes: Mapping[tuple[str, str, str], Changed],
 ) -> Across:
-    """One verdict across the models, from its card of each; the first model that has one leads."""
+    """One verdict across the models, from its card of each;
+    the first model that has one leads.
+    """
     lead = next(held[model] for model in models if model in held)
     steps = {step_of(card.row) for card in held.values()}
     one_step = len(steps) == 1

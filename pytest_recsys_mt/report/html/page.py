@@ -24,7 +24,11 @@ from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import matrix_of
 from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
-from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, comparisons_of, worse_by
+from pytest_recsys_mt.report.html.since_baseline import (
+    SYMBOLS,
+    comparisons_of,
+    worse_by,
+)
 from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.outputs import told_as_data
@@ -51,7 +55,7 @@ def require_html() -> None:
     except ImportError as error:
         raise MissingExtraError(
             f"the HTML page needs Jinja2 ({error}); install it with: "
-            f"pip install 'pytest-recsys-mt[html]'"
+            f"pip install 'pytest-recsys-mt[html]'",
         ) from error
 
 
@@ -84,33 +88,54 @@ def render(document: Mapping[str, object]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    with told_as_data("this is not a record as --recsys-json writes it", UndefinedError):
+    with told_as_data(
+        "this is not a record as --recsys-json writes it",
+        UndefinedError,
+    ):
         return fill("report.html.j2", contents_of(clean(document)))
 
 
 def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
-    """The page of several records of one suite, each with its name, in the order of their runs.
+    """The page of several records of one suite, each with its name, in the order of
+    their runs.
 
     Raises:
-        DataError: If a record lacks a part that every record has, or has no test of the others.
+        DataError: If a record lacks a part that every record has, or has no test of the
+            others.
         MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
     from jinja2 import UndefinedError
 
     with told_as_data("these are not records as --recsys-json writes them"):
-        latest = max((document for _, document in records), key=view.began, default=None)
+        latest = max(
+            (document for _, document in records),
+            key=view.began,
+            default=None,
+        )
     cleaned = []
     for name, document in records:
-        with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):
-            shown = clean(document if document is latest else view.without_examples(document))
+        with told_as_data(
+            f"{name!r} is not a record as --recsys-json writes it",
+            UndefinedError,
+        ):
+            shown = clean(
+                document if document is latest else view.without_examples(document),
+            )
             cleaned.append((sanitize(name), shown))
             cards_of(shown)
-    with told_as_data("these are not records as --recsys-json writes them", UndefinedError):
+    with told_as_data(
+        "these are not records as --recsys-json writes them",
+        UndefinedError,
+    ):
         return fill("view.html.j2", view.contents_of(cleaned))
 
 
-def fill(template: str, contents: Mapping[str, object], look: str = "report.css") -> str:
+def fill(
+    template: str,
+    contents: Mapping[str, object],
+    look: str = "report.css",
+) -> str:
     """A whole page from a template of this folder.
 
     Raises:
@@ -119,7 +144,9 @@ def fill(template: str, contents: Mapping[str, object], look: str = "report.css"
     require_html()
     from markupsafe import Markup
 
-    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in (look, "report.js"))
+    style, script = (
+        (TEMPLATES / name).read_text(encoding="utf-8") for name in (look, "report.js")
+    )
     # The page may load only its own style and script, identified by their content.
     policy = (
         f"default-src 'none'; style-src {source_of(style)}; script-src {source_of(script)}; img-src data:; "
@@ -131,7 +158,9 @@ def fill(template: str, contents: Mapping[str, object], look: str = "report.css"
 
 def source_of(text: str) -> str:
     """How a content security policy names a style or a script of the page itself."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return (
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    )
 
 
 @cache
@@ -148,7 +177,11 @@ def _environment() -> Environment:
     )
     # The drawings escape their texts; nothing else is trusted.
     made.filters.update(
-        drawing=Markup, number=words.number, spoken=spoken, cost=cost, dollars=dollars
+        drawing=Markup,
+        number=words.number,
+        spoken=spoken,
+        cost=cost,
+        dollars=dollars,
     )
     made.globals.update(
         agreement=words.agreement,
@@ -170,7 +203,9 @@ def _environment() -> Environment:
 
 
 MOST = 5
-"""Rows that the answer names, and cards of each state that are open; further ones have a line each."""
+"""Rows that the answer names, and cards of each state that
+are open; further ones have a line each.
+"""
 
 
 def contents_of(record: Document) -> dict[str, object]:
@@ -190,16 +225,24 @@ def contents_of(record: Document) -> dict[str, object]:
         "columns": columns,
         "scorecard": lines,
         "measured_dimensions": any(
-            cell and cell.figures for line in lines for part in line.parts for cell in part.cells
+            cell and cell.figures
+            for line in lines
+            for part in line.parts
+            for cell in part.cells
         ),
         "shown": shown,
-        "states": {key: [card for card in shown if card.state.key == key] for key in words.STATES},
+        "states": {
+            key: [card for card in shown if card.state.key == key]
+            for key in words.STATES
+        },
         "counts": Counter(card.state.key for card in cards),
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
         "one_run": ONE_RUN,
         "inapplicable": reasons_of(shown),
-        "groups": groups_of([card for card in shown if card.state.key != "not-applicable"]),
+        "groups": groups_of(
+            [card for card in shown if card.state.key != "not-applicable"],
+        ),
         "benchmarks": benchmarks_of(shown),
         "plots": plots_of(shown),
         "models": models,
@@ -210,7 +253,9 @@ def contents_of(record: Document) -> dict[str, object]:
 
 
 def reasons_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
-    """Why rows are not applicable, the most frequent reason first: it, the counts by suite, the rows."""
+    """Why rows are not applicable, the most frequent reason
+    first: it, the counts by suite, the rows.
+    """
     left_out = [card for card in cards if card.state.key == "not-applicable"]
     held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
     reasons = []

@@ -1,4 +1,6 @@
-"""The drawings of a page: every effect on its axis, and the drawings in the details of rows."""
+"""The drawings of a page: every effect on its axis, and
+the drawings in the details of rows.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,11 +33,15 @@ class Plot:
 
 
 Group = tuple[str, str, str, list[tuple[Card, str]]]
-"""Relations whose effects have one unit: the suite, the unit, the axis, each card with its drawing."""
+"""Relations whose effects have one unit: the suite, the
+unit, the axis, each card with its drawing.
+"""
 
 
 def groups_of(cards: Sequence[Card]) -> list[Group]:
-    """All cards, in their order: those with effects in one unit on one axis, the others last."""
+    """All cards, in their order: those with effects in one
+    unit on one axis, the others last.
+    """
     drawn: list[Group] = []
     others: list[Group] = []
     for (suite, unit, has_axis), held in grouped(cards, _axis_of).items():
@@ -50,7 +56,9 @@ def groups_of(cards: Sequence[Card]) -> list[Group]:
 
 
 def _axis_of(card: Card) -> tuple[str, str, bool]:
-    """The suite, the unit of the effect or why there is none to draw, and whether there is one."""
+    """The suite, the unit of the effect or why there is
+    none to draw, and whether there is one.
+    """
     row = card.row
     is_benchmark = row.get("metric") is not None and row.get("value") is not None
     if is_benchmark:
@@ -89,13 +97,22 @@ def _suite_and_model(card: Card) -> tuple[str, str]:
 
 
 def _guarded(
-    draw: Callable[[str, Sequence[Card]], Plot], title: str, cards: Sequence[Card]
+    draw: Callable[[str, Sequence[Card]], Plot],
+    title: str,
+    cards: Sequence[Card],
 ) -> Plot:
-    """The drawing; an empty one with the reason if the details, which users' tests write, cannot be drawn."""
+    """The drawing; an empty one with the reason if the details,
+    which users' tests write, cannot be drawn.
+    """
     try:
         return draw(title, cards)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        return Plot(title, cards, "", f"This cannot be drawn: {type(error).__name__}: {error}")
+        return Plot(
+            title,
+            cards,
+            "",
+            f"This cannot be drawn: {type(error).__name__}: {error}",
+        )
 
 
 def _curve(title: str, cards: Sequence[Card]) -> Plot:

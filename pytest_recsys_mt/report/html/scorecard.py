@@ -25,7 +25,9 @@ FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of some rows of one model, how sure that is, and where these rows stand."""
+    """What came of some rows of one model, how sure that
+    is, and where these rows stand.
+    """
 
     state: State
     counts: str
@@ -36,7 +38,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One suite, or one part of it: a cell for each model, None where it asked nothing of a model."""
+    """One suite, or one part of it: a cell for each model,
+    None where it asked nothing of a model.
+    """
 
     title: str
     cells: Sequence[Cell | None]
@@ -49,8 +53,14 @@ def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     lines = []
     for suite, held in sorted(cards_by_suite.items()):
         cards_by_part = grouped(held, lambda card: titles.part_of(card.row))
-        parts_in_order = sorted(cards_by_part.items(), key=lambda part: _first_test(part[1]))
-        parts = [Line(title, _cells(own, models, figures=True)) for title, own in parts_in_order]
+        parts_in_order = sorted(
+            cards_by_part.items(),
+            key=lambda part: _first_test(part[1]),
+        )
+        parts = [
+            Line(title, _cells(own, models, figures=True))
+            for title, own in parts_in_order
+        ]
         lines.append(Line(suite, _cells(held, models, figures=False), parts))
     weights = {state: weight for weight, state in enumerate(STATES)}
 
@@ -68,10 +78,16 @@ def _place(card: Card) -> str:
     return str(card.row["nodeid"])
 
 
-def _cells(cards: Sequence[Card], models: Sequence[str], *, figures: bool) -> list[Cell | None]:
+def _cells(
+    cards: Sequence[Card],
+    models: Sequence[str],
+    *,
+    figures: bool,
+) -> list[Cell | None]:
     by_model = grouped(cards, lambda card: card.row["model"])
     return [
-        _cell(by_model[model], figures=figures) if model in by_model else None for model in models
+        _cell(by_model[model], figures=figures) if model in by_model else None
+        for model in models
     ]
 
 
@@ -94,7 +110,9 @@ def _cell(cards: Sequence[Card], *, figures: bool) -> Cell:
 def counted(cards: Sequence[Card]) -> str:
     """How many rows are in which state."""
     counts = Counter(card.state.key for card in cards)
-    texts = {key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]}
+    texts = {
+        key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]
+    }
     vacuous = [card for card in cards if vacuous_of(card.row)]
     if vacuous:
         texts["holds"] += f" ({len(vacuous)} vacuously)"
@@ -102,7 +120,9 @@ def counted(cards: Sequence[Card]) -> str:
 
 
 def _sure(cards: Sequence[Card]) -> str:
-    """How sure cards of one state are: the least p-value of violations, else how many have approximate bounds."""
+    """How sure cards of one state are: the least p-value of violations, else how many
+    have approximate bounds.
+    """
     state = cards[0].state.key
     if state in ("violated", "known"):
         p_values = [card.row.get("p_holm") for card in cards]
@@ -121,5 +141,8 @@ def _figures(cards: Sequence[Card]) -> Iterable[tuple[str, str]]:
     """The names and the values of the dimensions that rows have in their details."""
     for card in sorted(cards, key=_place):
         dimension = (card.row.get("details") or {}).get("dimension")
-        if isinstance(dimension, dict) and isinstance(dimension.get("value"), int | float):
+        if isinstance(dimension, dict) and isinstance(
+            dimension.get("value"),
+            int | float,
+        ):
             yield str(dimension.get("name", "")), words.number(dimension["value"])

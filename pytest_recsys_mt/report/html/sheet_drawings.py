@@ -38,7 +38,9 @@ def drawn(sheet: Sheet) -> str:
 
 
 def _bars_of(sheet: Sheet) -> str:
-    """The picture of a table with bars; a cell without a number has a bar without length."""
+    """The picture of a table with bars; a cell without a
+    number has a bar without length.
+    """
     names = [str(row[0]) for row in sheet.rows]
     columns = [sheet.columns[at] for at in sheet.bars]
     lengths = []
@@ -49,7 +51,9 @@ def _bars_of(sheet: Sheet) -> str:
 
 
 def _number_of(cell: Cell) -> float | None:
-    """The number that a bar or a point shows of a cell, of a text the one that it begins with; None if there is none."""
+    """The number that a bar or a point shows of a cell, of a text the one that it
+    begins with; None if there is none.
+    """
     if isinstance(cell, float):
         return cell
     if not isinstance(cell, str):
@@ -96,9 +100,15 @@ def _bars(
 
 
 def _draw_group(
-    drawing: svg.Drawing, top: float, lengths: Sequence[float], *, stacked: bool
+    drawing: svg.Drawing,
+    top: float,
+    lengths: Sequence[float],
+    *,
+    stacked: bool,
 ) -> None:
-    """Draw the bars of one name, each below the one before; stacked, each to the right of it."""
+    """Draw the bars of one name, each below the one
+    before; stacked, each to the right of it.
+    """
     left = 0.0
     for number, length in enumerate(lengths):
         bar = rectangle(left, top, left + length, top + 0.85)

@@ -15,7 +15,9 @@ SYMBOLS = {
 
 
 def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, Any]]:
-    """The comparisons with a baseline in the gate of a record, each with at most `SHOWN` changes."""
+    """The comparisons with a baseline in the gate of a
+    record, each with at most `SHOWN` changes.
+    """
     card_of = {key_of(card.row): card for card in cards if card.shown}
     weights = {change: weight for weight, change in enumerate(SYMBOLS)}
 
@@ -27,19 +29,25 @@ def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, 
         if not comparison.get("baseline"):
             continue  # of two models of this run
         results = comparison["results"]
-        changed = [each for each in results if each["change"] not in ("unchanged", "ungated")]
+        changed = [
+            each for each in results if each["change"] not in ("unchanged", "ungated")
+        ]
         changed.sort(key=weight_of)
         counts = comparison.get("counts") or {}
-        counted = [f"{counts[change]} {change}" for change in SYMBOLS if counts.get(change)]
+        counted = [
+            f"{counts[change]} {change}" for change in SYMBOLS if counts.get(change)
+        ]
         shown.append(
             {
                 "title": f"{comparison['model']} against {comparison['against']} of {comparison['baseline']}",
                 "refused": comparison.get("refused") or (),
                 "counts": ", ".join(counted),
-                "changes": [(each, card_of.get(key_of(each))) for each in changed[:SHOWN]],
+                "changes": [
+                    (each, card_of.get(key_of(each))) for each in changed[:SHOWN]
+                ],
                 "bounds": comparison.get("bounds") or "",
                 "lists": in_words(comparison.get("lists")),
-            }
+            },
         )
     return shown
 

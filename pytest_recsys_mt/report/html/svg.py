@@ -1,4 +1,6 @@
-"""Drawings as SVG in a page, in the page's own colours, so that one serves in light, dark and print."""
+"""Drawings as SVG in a page, in the page's own colours, so
+that one serves in light, dark and print.
+"""
 
 import math
 from collections.abc import Sequence
@@ -73,19 +75,39 @@ class Drawing:
             self.bottom - up * (self.bottom - self.top),
         )
 
-    def line(self, points: Sequence[Point], colour: str, width: float = 1, dash: str = "") -> None:
+    def line(
+        self,
+        points: Sequence[Point],
+        colour: str,
+        width: float = 1,
+        dash: str = "",
+    ) -> None:
         """A line through points of the axes."""
         broken = f' stroke-dasharray="{dash}"' if dash else ""
         self._parts.append(
-            f'<polyline points="{self._joined(points)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{broken}/>'
+            f'<polyline points="{self._joined(points)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{broken}/>',
         )
 
-    def across(self, y: float, ends: Span, colour: str, width: float = 1, dash: str = "") -> None:
+    def across(
+        self,
+        y: float,
+        ends: Span,
+        colour: str,
+        width: float = 1,
+        dash: str = "",
+    ) -> None:
         """A horizontal line at a height `y`, between two points of the horizontal axis."""
         left, right = ends
         self.line([(left, y), (right, y)], colour, width, dash)
 
-    def upright(self, x: float, ends: Span, colour: str, width: float = 1, dash: str = "") -> None:
+    def upright(
+        self,
+        x: float,
+        ends: Span,
+        colour: str,
+        width: float = 1,
+        dash: str = "",
+    ) -> None:
         """A vertical line at a place `x`, between two points of the vertical axis."""
         first, last = ends
         self.line([(x, first), (x, last)], colour, width, dash)
@@ -93,17 +115,28 @@ class Drawing:
     def area(self, points: Sequence[Point], colour: str, opacity: float = 1) -> None:
         """The area that points of the axes go round."""
         self._parts.append(
-            f'<polygon points="{self._joined(points)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
+            f'<polygon points="{self._joined(points)}" fill="{colour}" fill-opacity="{opacity:g}"/>',
         )
 
     def marker(
-        self, shape: str, x: float, y: float, size: float, colour: str, opacity: float = 1
+        self,
+        shape: str,
+        x: float,
+        y: float,
+        size: float,
+        colour: str,
+        opacity: float = 1,
     ) -> None:
         """A marker at a point of the axes, with an edge in the colour of the page."""
         self.marker_at(shape, self.place(x, y), size, colour, opacity)
 
     def marker_at(
-        self, shape: str, at: Point, size: float, colour: str, opacity: float = 1
+        self,
+        shape: str,
+        at: Point,
+        size: float,
+        colour: str,
+        opacity: float = 1,
     ) -> None:
         """A marker at a point of the area, in pixels."""
         x, y = at
@@ -113,9 +146,13 @@ class Drawing:
         look = f'fill="{colour}" {edge}'
         corners = _SHAPES.get(shape)
         if corners is None:
-            self._parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}" {look}/>')
+            self._parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}" {look}/>',
+            )
             return
-        points = [f"{x + half * right:.1f},{y + half * down:.1f}" for right, down in corners]
+        points = [
+            f"{x + half * right:.1f},{y + half * down:.1f}" for right, down in corners
+        ]
         self._parts.append(f'<polygon points="{" ".join(points)}" {look}/>')
 
     def text(
@@ -132,7 +169,7 @@ class Drawing:
         turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if upwards else ""
         self._parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="11"{turned}>'
-            f"{escape(text)}</text>"
+            f"{escape(text)}</text>",
         )
 
     def axes(
@@ -141,7 +178,9 @@ class Drawing:
         y: Sequence[tuple[float, str]],
         titles: tuple[str, str],
     ) -> None:
-        """The axes at the left and at the bottom, with a grid, labels at their ticks, and titles."""
+        """The axes at the left and at the bottom, with a grid,
+        labels at their ticks, and titles.
+        """
         left, right = self._x
         low, high = self._y
         for tick, label in x:
@@ -159,9 +198,14 @@ class Drawing:
         """The drawing as an element of HTML.
 
         Args:
-            label: What it shows, for those who cannot see it; empty if the text beside it says the same.
+            label: What it shows, for those who cannot see it; empty if the text beside
+                it says the same.
         """
-        role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+        role = (
+            f'role="img" aria-label="{escape(label)}"'
+            if label
+            else 'aria-hidden="true"'
+        )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" class="figure" '
             f'stroke-linejoin="round" {role}>{"".join(self._parts)}</svg>'
@@ -174,7 +218,9 @@ class Drawing:
 
 
 def _share_of(ends: Span, value: float) -> float:
-    """How far a value lies from the first end towards the second; of an axis without extent, as if it were 1 long."""
+    """How far a value lies from the first end towards the second; of an axis without
+    extent, as if it were 1 long.
+    """
     first, last = ends
     return (value - first) / ((last - first) or 1)
 
@@ -190,7 +236,9 @@ def ticks(ends: Span, most: int = 5) -> list[float]:
 
 
 def _round_step(least: float) -> float:
-    """The smallest step of 1, 2, 2.5 or 5 times a power of ten that is not below `least`."""
+    """The smallest step of 1, 2, 2.5 or 5 times a power
+    of ten that is not below `least`.
+    """
     power = 10.0 ** math.floor(math.log10(least))
     for factor in (1, 2, 2.5, 5):
         step = power * factor

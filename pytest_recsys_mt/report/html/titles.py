@@ -10,7 +10,9 @@ from pytest_recsys_mt.report.measures import effect_of
 from pytest_recsys_mt.verdict.wording import spoken
 
 HEADING = 2
-"""A test name of so few words, ``test_at_most``, is no sentence: what it measures says more."""
+"""A test name of so few words, ``test_at_most``, is no
+sentence: what it measures says more.
+"""
 
 CONDITIONS: Mapping[str, str] = {
     "users": "up to {} users",
@@ -52,7 +54,9 @@ def title_of(row: Row) -> str:
 
 
 def name_of(row: Row) -> str:
-    """What tells the rows of one title apart: the relation, the conditions, the parameters; or empty."""
+    """What tells the rows of one title apart: the relation,
+    the conditions, the parameters; or empty.
+    """
     relation, against = row["relation"], row.get("against")
     told = conditions(relation)
     if not told and (parameters := own_parameters(row)) != row.get("metric"):
@@ -67,7 +71,9 @@ def step_of(row: Row) -> str:
 
 
 def conditions(relation: str) -> str:
-    """In words what a test changes of the design: ``history=5, recall=True``; else the text itself."""
+    """In words what a test changes of the design:
+    ``history=5, recall=True``; else the text itself.
+    """
     if not _CHANGES.fullmatch(relation):
         return relation
     told = []
@@ -78,7 +84,9 @@ def conditions(relation: str) -> str:
 
 
 def told_apart(row: Row) -> str:
-    """How to tell rows apart that have one title and one name: by the number that they judge."""
+    """How to tell rows apart that have one title and one
+    name: by the number that they judge.
+    """
     by = row["oracle"].partition(":")[2]
     effect = effect_of(row).name
     return f"{effect}, {by}" if by and by not in effect else effect

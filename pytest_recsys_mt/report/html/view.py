@@ -1,4 +1,6 @@
-"""Several records of one suite in the order of their runs: what changed, row by row, and the last report."""
+"""Several records of one suite in the order of their runs:
+what changed, row by row, and the last report.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +32,9 @@ ROOM = 1_000_000
 
 
 KeyedCard = tuple[tuple[str, *Key], Card]
-"""A card with what it has in common with those of other runs: its model if these tell runs apart, its test, and more."""
+"""A card with what it has in common with those of other runs: its model if these tell
+runs apart, its test, and more.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Runs one after another in which a verdict is in one state; None if they have no verdict."""
+    """Runs one after another in which a verdict is in one
+    state; None if they have no verdict.
+    """
 
     state: State | None
     runs: int
@@ -90,14 +96,17 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     ordered = sorted(records, key=lambda named_record: began(named_record[1]))
     cards_by_run = [cards_of(record) for _, record in ordered]
     runs = _runs(ordered, cards_by_run)
-    # A release often has a name of its own: with one model each, runs are of the same one.
+    # A release often has a name of its own: with one model each, runs are of the same
+    # one.
     tell_models_apart = any(len(record["models"]) != 1 for _, record in ordered)
     keys = [_keys(cards, tell_models_apart) for cards in cards_by_run]
     if len(ordered) > 1:
         _require_common(ordered, keys)
     tracks = _tracks(keys, runs)
     unchanged = [track for track in tracks if not track.changed]
-    inapplicable = [track for track in unchanged if track.now.state.key == "not-applicable"]
+    inapplicable = [
+        track for track in unchanged if track.now.state.key == "not-applicable"
+    ]
     applied = [track for track in unchanged if track.now.state.key != "not-applicable"]
     every_card = chain.from_iterable(cards_by_run)
     return {
@@ -118,11 +127,17 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
 
 
 def _runs(
-    ordered: Sequence[tuple[str, Document]], cards_by_run: Sequence[Sequence[Card]]
+    ordered: Sequence[tuple[str, Document]],
+    cards_by_run: Sequence[Sequence[Card]],
 ) -> list[Run]:
-    """The runs in their order; a kept run goes by its own number, any other by its place and its name."""
+    """The runs in their order; a kept run goes by its own
+    number, any other by its place and its name.
+    """
     runs: list[Run] = []
-    for place, ((name, record), cards) in enumerate(zip(ordered, cards_by_run, strict=True), 1):
+    for place, ((name, record), cards) in enumerate(
+        zip(ordered, cards_by_run, strict=True),
+        1,
+    ):
         is_kept = name.startswith(KEPT)
         run = Run(
             place=place,
@@ -154,7 +169,9 @@ def _tracks(keys: Sequence[Sequence[KeyedCard]], runs: Sequence[Run]) -> list[Tr
     for place, keys_of_run in enumerate(keys):
         for key, card in keys_of_run:
             cards_by_key.setdefault(key, [None] * len(runs))[place] = card
-    tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(cards_by_key.values(), 1)]
+    tracks = [
+        _track(f"t{n}", cards, runs) for n, cards in enumerate(cards_by_key.values(), 1)
+    ]
     order_of_states = list(STATES)
 
     def place_of(track: Track) -> tuple[int, str, str]:
@@ -170,13 +187,16 @@ def began(record: Mapping[str, Any]) -> str:
 
 
 def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what only the report of its run shows, which is nearly all of it."""
+    """A record without what only the report of its run
+    shows, which is nearly all of it.
+    """
     removed: dict[str, Any] = {"examples": [], "shrunk": None, "per_user": {}}
     return {**record, "results": [{**row, **removed} for row in record["results"]]}
 
 
 def _require_common(
-    records: Sequence[tuple[str, Document]], keys: Sequence[Sequence[KeyedCard]]
+    records: Sequence[tuple[str, Document]],
+    keys: Sequence[Sequence[KeyedCard]],
 ) -> None:
     """Check that each record has a test of another.
 
@@ -184,7 +204,10 @@ def _require_common(
         DataError: If one has none.
     """
     # The first two parts of a key are the model and the test.
-    tests = [{key[:2]: card.row["nodeid"] for key, card in keys_of_run} for keys_of_run in keys]
+    tests = [
+        {key[:2]: card.row["nodeid"] for key, card in keys_of_run}
+        for keys_of_run in keys
+    ]
     for place, (name, record) in enumerate(records):
         own = tests[place]
         others: dict[tuple[str, str], str] = {}
@@ -197,7 +220,7 @@ def _require_common(
         theirs = next(iter(others.values()), "none")
         raise DataError(
             f"{name!r} ({models}) has no test of the other records: one of its tests is {one_line(ours)!r}, one of "
-            f"theirs {one_line(theirs)!r}; a view takes records of one suite, run from one folder, of the same models"
+            f"theirs {one_line(theirs)!r}; a view takes records of one suite, run from one folder, of the same models",
         )
 
 
@@ -242,7 +265,9 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
         if card_before.state == card.state:
             continue
         # The two cannot be compared either if a run between them cannot.
-        is_comparable = not any(between.differs for between in runs[before.place : run.place])
+        is_comparable = not any(
+            between.differs for between in runs[before.place : run.place]
+        )
         changed |= is_comparable
         how = "" if is_comparable else " (not comparable)"
         story.append(f"{card.state.label} in run {run.number}{how}")
@@ -278,7 +303,9 @@ def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[St
 
 
 def broken_of(tracks: Sequence[Track]) -> list[Card]:
-    """What is not settled in the last run, with its transcripts: as much of it as the page has room for."""
+    """What is not settled in the last run, with its transcripts:
+    as much of it as the page has room for.
+    """
     room = ROOM
     shown: list[Card] = []
     for track in tracks:

@@ -13,7 +13,9 @@ from pytest_recsys_mt.verdict.wording import broken_group, group_in_words
 
 @dataclass(frozen=True)
 class State:
-    """The state of a row: its verdict, and whether that was expected; `bad` if it counts against anything."""
+    """The state of a row: its verdict, and whether that was expected; `bad` if it
+    counts against anything.
+    """
 
     key: states.State
     label: str
@@ -27,9 +29,25 @@ STATES: dict[states.State, State] = {
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),
         State("error", "error", "!", "Errors: no verdict could be made"),
-        State("fixed", "fixed", "!", "Fixed: a violation was expected, and the promise holds"),
-        State("inconclusive", "inconclusive", "?", "Inconclusive: neither kept nor broken"),
-        State("known", "known violation", "✗", "Known violations, as the tests expect", bad=False),
+        State(
+            "fixed",
+            "fixed",
+            "!",
+            "Fixed: a violation was expected, and the promise holds",
+        ),
+        State(
+            "inconclusive",
+            "inconclusive",
+            "?",
+            "Inconclusive: neither kept nor broken",
+        ),
+        State(
+            "known",
+            "known violation",
+            "✗",
+            "Known violations, as the tests expect",
+            bad=False,
+        ),
         State("holds", "holds", "✓", "Holds: the promise is kept", bad=False),
         State("not-applicable", "not applicable", "–", "Not applicable", bad=False),
     )
@@ -72,12 +90,12 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
         sentences += _how_sure(row, alpha, judged)
         if row.get("expected") == "violated":
             sentences.append(
-                "The test expects this violation (expect_violated), so it does not fail."
+                "The test expects this violation (expect_violated), so it does not fail.",
             )
     elif status == "holds" and row.get("expected") == "violated":
         sentences.append(
             "The test expects a violation (expect_violated), and now there is none, so it fails: "
-            "remove the expectation."
+            "remove the expectation.",
         )
     elif status == "inconclusive":
         sentences.append("So neither a broken nor a kept promise is shown.")
@@ -111,12 +129,18 @@ def _found(row: Row, value: float) -> str:
     effect = effect_of(row)
     users = row.get("users", 0)
     limit = limit_of(row)
-    limits = "the promise asks for" if row.get("allowed") == "at least" else "the promise allows"
+    limits = (
+        "the promise asks for"
+        if row.get("allowed") == "at least"
+        else "the promise allows"
+    )
     people = f"{users:,} {'user' if users == 1 else 'users'}"
     if measured(row).metric is not None:
         limits = "the test asks for"
     allows = f"; {limits} {limit}" if limit else ""
-    return f"Over {people}, the {effect.name} is {number(value, effect.percent)}{allows}."
+    return (
+        f"Over {people}, the {effect.name} is {number(value, effect.percent)}{allows}."
+    )
 
 
 def _broken(row: Row) -> Iterator[str]:
@@ -137,7 +161,9 @@ def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:
     low, high = (number(bound, percent) for bound in interval)
     what = "the share among" if percent else "the mean over"
     sure = (
-        "At the declared error rate" if alpha is None else f"With {100 * (1 - alpha):g}% confidence"
+        "At the declared error rate"
+        if alpha is None
+        else f"With {100 * (1 - alpha):g}% confidence"
     )
     if row.get("approximate"):
         sure = f"Approximately, {sure[0].lower()}{sure[1:]}"
@@ -150,7 +176,9 @@ def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:
     said = one_sided.get((row["status"], row.get("allowed") or ""))
     if said is not None:
         return f"{sure}, {what} all users like these is {said}."
-    between = " The limit is between the two." if row["status"] == "inconclusive" else ""
+    between = (
+        " The limit is between the two." if row["status"] == "inconclusive" else ""
+    )
     return f"{sure} each, {what} all users like these is above {low} and below {high}.{between}"
 
 
@@ -160,7 +188,7 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
     if p_value is not None:
         said.append(
             f"Were the promise kept, numbers as bad as these would turn up with a probability of "
-            f"{chance(p_value)}."
+            f"{chance(p_value)}.",
         )
     if corrected is not None and alpha is not None and judged > 1:
         told = "among so many claims, this one may be chance; ask more users."
@@ -168,7 +196,7 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
             told = "the violation stands."
         said.append(
             f"Corrected for all {judged} claims of this run (Holm), the probability is "
-            f"{chance(corrected)}: {told}"
+            f"{chance(corrected)}: {told}",
         )
     return said
 
@@ -202,14 +230,23 @@ PARTS = {
 
 
 def counted(row: Row) -> str:
-    """How many users were scored, and what became of all others; records of earlier versions say less."""
+    """How many users were scored, and what became of all
+    others; records of earlier versions say less.
+    """
     parts = [f"{row.get('users', 0):,} users scored"]
     account = row.get("account") or {}
     if account:
-        parts += [f"{account[key]:,} {word}" for key, word in PARTS.items() if account.get(key)]
+        parts += [
+            f"{account[key]:,} {word}"
+            for key, word in PARTS.items()
+            if account.get(key)
+        ]
         parts.append(f"of {account.get('drawn', 0):,} drawn")
     else:
-        missing = (row.get("not_applicable"), "not applicable"), (row.get("errors"), "failed")
+        missing = (
+            (row.get("not_applicable"), "not applicable"),
+            (row.get("errors"), "failed"),
+        )
         parts += [f"{users:,} {word}" for users, word in missing if users]
     looks = row.get("looks") or 1
     if looks > 1:

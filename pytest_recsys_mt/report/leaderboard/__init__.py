@@ -1,1 +1,3 @@
-"""A leaderboard of several models from their records: `boards_of`, and the formats it is written in."""
+"""A leaderboard of several models from their records:
+`boards_of`, and the formats it is written in.
+"""

@@ -1,7 +1,8 @@
-"""What several models reached on the same tests, and which of them is really ahead of which.
+"""What several models reached on the same tests, and which of them is really ahead of
+which.
 
-Models are compared as the gate compares two runs, with a margin of 0; one is *ahead* if that claim holds after
-Holm's correction over all measures and pairs of a board.
+Models are compared as the gate compares two runs, with a margin of 0; one is *ahead* if
+that claim holds after Holm's correction over all measures and pairs of a board.
 """
 
 import math
@@ -42,7 +43,9 @@ Ahead = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reached on one measure, whether it is the best, and the models that it is ahead of."""
+    """What one model reached on one measure, whether it is the
+    best, and the models that it is ahead of.
+    """
 
     value: float
     interval: tuple[float, float] | None
@@ -73,7 +76,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the answers of one model took in a suite; `missed` is the share without a choice that could be read."""
+    """What the answers of one model took in a suite; `missed` is the share without a
+    choice that could be read.
+    """
 
     calls: int
     tokens: int
@@ -89,7 +94,8 @@ class Board:
     Attributes:
         alpha: Chance that any model is wrongly called ahead on this board.
         pairs: Pairs of models with a value of the same measure, over all measures.
-        compared: How many of them were compared; the others have no values of the same users.
+        compared: How many of them were compared; the others have no values of the same
+            users.
         partial: Why records of it are partial, by their names.
     """
 
@@ -120,8 +126,9 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
     """The boards of some records with their names: one for each suite on each data set.
 
     Raises:
-        DataError: If a model stands in two records of the same prompts, if records of one data set differ in what values
-            depend on, or if there is nothing to show.
+        DataError: If a model stands in two records of the same prompts, if records of
+            one data set differ in what values depend on, or if there is nothing to
+            show.
     """
     boards = []
     for pool in pools_of(records):
@@ -135,7 +142,9 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
         suites = sorted({str(row["suite"]) for row in every_row})
         told = one_line(", ".join(suites)) or "none"
         wanted = f"of the suite {suite!r} " if suite else ""
-        raise DataError(f"the records have no value {wanted}to compare; their suites: {told}")
+        raise DataError(
+            f"the records have no value {wanted}to compare; their suites: {told}",
+        )
     return boards
 
 
@@ -194,7 +203,10 @@ def _distinct(names: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(names)))
 
 
-def _lines(by_model: Mapping[str, Sequence[Row]], ahead: Mapping[Key, Ahead]) -> list[Line]:
+def _lines(
+    by_model: Mapping[str, Sequence[Row]],
+    ahead: Mapping[Key, Ahead],
+) -> list[Line]:
     """The measures that have a value, those of one table together."""
     short_name_of: dict[Key, str] = {}
     rows_of_model: dict[str, dict[Key, Row]] = {}
@@ -212,8 +224,13 @@ def _lines(by_model: Mapping[str, Sequence[Row]], ahead: Mapping[Key, Ahead]) ->
     return [line for line in lines if line.cells]
 
 
-def _with_distinct_names(lines: Sequence[Line], other_names: Sequence[str]) -> list[Line]:
-    """The lines; where two of one table have the same name, each takes its other one instead."""
+def _with_distinct_names(
+    lines: Sequence[Line],
+    other_names: Sequence[str],
+) -> list[Line]:
+    """The lines; where two of one table have the same
+    name, each takes its other one instead.
+    """
     count_of_name = Counter((line.table, line.name) for line in lines)
     renamed = []
     for line, other_name in zip(lines, other_names, strict=True):
@@ -231,8 +248,13 @@ class _Claim(NamedTuple):
     worse: str
 
 
-def _ahead(rows: Mapping[str, Sequence[Row]], alpha: float) -> tuple[dict[Key, Ahead], int]:
-    """Which models are ahead of which others, by measure, and how many pairs of values were compared."""
+def _ahead(
+    rows: Mapping[str, Sequence[Row]],
+    alpha: float,
+) -> tuple[dict[Key, Ahead], int]:
+    """Which models are ahead of which others, by measure, and
+    how many pairs of values were compared.
+    """
     claims: list[_Claim] = []
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
@@ -255,7 +277,11 @@ def _ahead(rows: Mapping[str, Sequence[Row]], alpha: float) -> tuple[dict[Key, A
     return ahead, len(claims) // 2
 
 
-def _line(key: Key, rows_of_model: Mapping[str, Mapping[Key, Row]], ahead: Ahead) -> Line:
+def _line(
+    key: Key,
+    rows_of_model: Mapping[str, Mapping[Key, Row]],
+    ahead: Ahead,
+) -> Line:
     """One measure, from its row of each model that has one."""
     row_of = {model: rows[key] for model, rows in rows_of_model.items() if key in rows}
     first = next(iter(row_of.values()))
@@ -283,7 +309,8 @@ def _cells(row_of: Mapping[str, Row], allowed: str, ahead: Ahead) -> dict[str, C
 
     Args:
         row_of: The row of each model.
-        allowed: What the rows allow, a key of `BETTER` if it is known which values are better.
+        allowed: What the rows allow, a key of `BETTER` if it is known which values are
+            better.
         ahead: The models that each is ahead of.
     """
     values = {}
@@ -317,7 +344,9 @@ def _value_of(row: Row) -> float | None:
 
 
 def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
-    """The values of simple rules that rows have in their details, by the names of the rules."""
+    """The values of simple rules that rows have in their
+    details, by the names of the rules.
+    """
     for row in rows:
         baselines = detail_of(row, "baselines")
         if not isinstance(baselines, dict):
@@ -328,7 +357,9 @@ def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
 
 
 def _best(values: Mapping[str, float], allowed: str) -> set[str]:
-    """The models of the best value; none if all have one value, or nobody knows which values are better."""
+    """The models of the best value; none if all have one value,
+    or nobody knows which values are better.
+    """
     if len(set(values.values())) < 2 or allowed not in GOODNESS:
         return set()
     goodness_of = GOODNESS[allowed]
@@ -358,7 +389,9 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
 
 
 def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spent:
-    """What the answers of one model took in a suite, by the calls and the figures of its record."""
+    """What the answers of one model took in a suite, by the
+    calls and the figures of its record.
+    """
     calls = []
     for row_of_calls in record["calls"]["by"]:
         place = (row_of_calls["suite"], row_of_calls["model"])
@@ -373,7 +406,9 @@ def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spe
         calls=answered,
         tokens=tokens,
         usd=_sum_if_known([each["usd"] for each in calls]),
-        seconds=_sum_if_known([each.get("seconds", 0.0) for each in figures]) if figures else None,
+        seconds=_sum_if_known([each.get("seconds", 0.0) for each in figures])
+        if figures
+        else None,
         missed=_missed(figures),
     )
 
@@ -385,7 +420,9 @@ def _sum_if_known(numbers: Sequence[float | None]) -> float | None:
 
 
 def _missed(figures: Sequence[Mapping[str, Any]]) -> float | None:
-    """The share of all questions without a choice that could be read; None without questions."""
+    """The share of all questions without a choice that
+    could be read; None without questions.
+    """
     questions = 0
     missed = 0.0
     for each in figures:

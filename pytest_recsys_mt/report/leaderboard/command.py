@@ -8,11 +8,22 @@ from pathlib import Path
 from pytest_recsys_mt.report.leaderboard.board import Board, Line, boards_of
 from pytest_recsys_mt.report.leaderboard.board import Cell as Measured
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
-from pytest_recsys_mt.report.sheets import NONE, WRITERS, Cell, Sheet, Value, in_csv, write_sheets
+from pytest_recsys_mt.report.sheets import (
+    NONE,
+    WRITERS,
+    Cell,
+    Sheet,
+    Value,
+    in_csv,
+    write_sheets,
+)
 
 
 def write_leaderboard(
-    records: Sequence[Path], output: Path | None, suite: str, models: str | None
+    records: Sequence[Path],
+    output: Path | None,
+    suite: str,
+    models: str | None,
 ) -> None:
     """Write the boards of some records.
 
@@ -40,7 +51,13 @@ def write_leaderboard(
             every_model.update(board.models)
         noun = "board" if len(boards) == 1 else "boards"
         title = f"{len(every_model)} models, {len(boards)} {noun}"
-    write_sheets(output, "leaderboard", title, sheets, csv=lambda: _comma_separated(boards))
+    write_sheets(
+        output,
+        "leaderboard",
+        title,
+        sheets,
+        csv=lambda: _comma_separated(boards),
+    )
 
 
 def _has_more_models_than_measures(board: Board) -> bool:
@@ -51,7 +68,9 @@ def _has_more_models_than_measures(board: Board) -> bool:
 
 
 def _letter(place: int) -> str:
-    """The letters of a place from 0: a to z, then aa, ab and so on, as columns of spreadsheets are called."""
+    """The letters of a place from 0: a to z, then aa, ab and so on, as columns of
+    spreadsheets are called.
+    """
     before, last = divmod(place, 26)
     leading = _letter(before - 1) if before else ""
     return leading + chr(ord("a") + last)
@@ -66,7 +85,9 @@ def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
 
 
 def sheets_of(board: Board, *, models_as_rows: bool) -> list[Sheet]:
-    """The tables of a board: its measures, who is ahead of whom, and what the answers took."""
+    """The tables of a board: its measures, who is ahead
+    of whom, and what the answers took.
+    """
     heading = f"{board.suite} on {board.data}"
     sheets = [Sheet(heading, level=1)]
     if models_as_rows:
@@ -99,13 +120,17 @@ def _models_as_columns(board: Board) -> Sheet:
     for place, line in enumerate(board.lines):
         is_named = line.table.startswith(f"{line.name}:")
         measure = line.table if is_named else f"{line.table}, {line.name}"
-        values = [values_of_model[place] for values_of_model in values_by_model.values()]
+        values = [
+            values_of_model[place] for values_of_model in values_by_model.values()
+        ]
         rows.append([measure, line.better or NONE, *values])
     return Sheet("All measures", ["measure", "better", *values_by_model], rows, wordy=2)
 
 
 def _values_by_model(board: Board, lines: Sequence[Line]) -> dict[str, list[Value]]:
-    """The values of some lines by the headings of models: those that were run, published ones, and simple rules."""
+    """The values of some lines by the headings of models: those that were run,
+    published ones, and simple rules.
+    """
     letters = {model: _letter(place) for place, model in enumerate(board.models)}
     values: dict[str, list[Value]] = {}
     for model, letter in letters.items():
@@ -137,7 +162,9 @@ def _ahead(board: Board) -> Sheet:
 
 
 def _spent(board: Board) -> Sheet:
-    """The calls of each model, their tokens, US dollars and seconds, and the share of answers without a choice."""
+    """The calls of each model, their tokens, US dollars and seconds, and the share of
+    answers without a choice.
+    """
     rows: list[list[Cell]] = []
     for model in board.models:
         spent = board.spent[model]
@@ -152,22 +179,28 @@ def _spent(board: Board) -> Sheet:
 def _notes(board: Board) -> list[str]:
     """How to read the tables."""
     notes = [
-        "Values have the bounds of their verdicts. The best value of the models that were run is bold."
+        "Values have the bounds of their verdicts. The best value of the models that were run is bold.",
     ]
     if len(board.models) > 1 and not board.compared:
-        notes.append("No two values were compared: the records have no values per user of both.")
+        notes.append(
+            "No two values were compared: the records have no values per user of both.",
+        )
     elif len(board.models) > 1:
         notes.append(
             f"The letters at a value name the models that it is ahead of, compared on the users (or questions) of "
             f"both: at most {board.alpha:.0%} of such boards name any wrongly (Holm's correction over all of them, both "
             f"ways). {board.compared} of {board.pairs} pairs of values were compared; the others have no values of the "
-            f"same users."
+            f"same users.",
         )
     if board.published:
         sources = "; ".join(board.sources)
-        notes.append(f"† Published, measured on other data or other questions: {sources}.")
+        notes.append(
+            f"† Published, measured on other data or other questions: {sources}.",
+        )
     if board.baselines:
-        notes.append("‡ Simple rules, computed on the questions that the models were asked.")
+        notes.append(
+            "‡ Simple rules, computed on the questions that the models were asked.",
+        )
     for name, why in board.partial.items():
         notes.append(f"{name} is the record of a partial run: {why}.")
     return notes
@@ -202,7 +235,14 @@ def _comma_separated(boards: Sequence[Board]) -> str:
     empty = [""] * len(_ONLY_OF_MODELS)
     for board in boards:
         for line in board.lines:
-            measure = (board.suite, board.data, line.table, line.name, line.metric, line.better)
+            measure = (
+                board.suite,
+                board.data,
+                line.table,
+                line.name,
+                line.metric,
+                line.better,
+            )
             for model, cell in line.cells.items():
                 low, high = cell.interval or ("", "")
                 is_best = int(cell.best)

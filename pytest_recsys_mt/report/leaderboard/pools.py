@@ -1,4 +1,6 @@
-"""The records of a board: those of one data set stand beside each other if they were run alike."""
+"""The records of a board: those of one data set stand
+beside each other if they were run alike.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,8 @@ Key = tuple[str, str, int]
 
 @dataclass
 class Pool:
-    """Records of the same users and settings, by model, or by model and prompts where one is asked with several.
+    """Records of the same users and settings, by model, or by model and prompts where
+    one is asked with several.
 
     Attributes:
         origin: The name of the record, the record, and the model as it is there.
@@ -44,11 +47,15 @@ def pools_of(records: Sequence[tuple[str, Document]]) -> list[Pool]:
         pool = pools.setdefault(key, Pool((name, record)))
         first_name, first = pool.first
         # Models may have other tests: those that are missing are not compared.
-        told = [text for text in differences(first, record) if not text.startswith("other tests")]
+        told = [
+            text
+            for text in differences(first, record)
+            if not text.startswith("other tests")
+        ]
         if told:
             raise DataError(
                 f"{name!r} cannot stand beside {first_name!r}: {'; '.join(told)} "
-                f"(the baseline is the first, this run the second); run both alike"
+                f"(the baseline is the first, this run the second); run both alike",
             )
         for model in record["models"]:
             # Older records name no prompt.
@@ -58,7 +65,13 @@ def pools_of(records: Sequence[tuple[str, Document]]) -> list[Pool]:
     return list(pools.values())
 
 
-def _add_model(pool: Pool, name: str, record: Document, model: str, called: str) -> None:
+def _add_model(
+    pool: Pool,
+    name: str,
+    record: Document,
+    model: str,
+    called: str,
+) -> None:
     """Add a model of a record to its pool.
 
     Args:
@@ -69,11 +82,12 @@ def _add_model(pool: Pool, name: str, record: Document, model: str, called: str)
         called: Its name on the board.
 
     Raises:
-        DataError: If the pool has it already, or it was asked other questions than the models there.
+        DataError: If the pool has it already, or it was asked other questions than the
+            models there.
     """
     if called in pool.origin:
         raise DataError(
-            f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"
+            f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it",
         )
     _refuse_other_questions(pool, name, model, record)
     pool.origin[called] = (name, record, model)
@@ -84,8 +98,14 @@ def _add_model(pool: Pool, name: str, record: Document, model: str, called: str)
     ]
 
 
-def _refuse_other_questions(pool: Pool, name: str, model: str, record: Document) -> None:
-    """Check that a model was asked the questions that the models of its pool were asked.
+def _refuse_other_questions(
+    pool: Pool,
+    name: str,
+    model: str,
+    record: Document,
+) -> None:
+    """Check that a model was asked the questions that the models of its pool were
+    asked.
 
     Raises:
         DataError: If it was asked others.
@@ -105,5 +125,5 @@ def _refuse_other_questions(pool: Pool, name: str, model: str, record: Document)
         if earlier_digest != digest:
             raise DataError(
                 f"{name!r} cannot stand beside {pool.origin[other][0]!r}: {one_line(key[0])} asked other questions "
-                f"(SHA-256 {one_line(str(earlier_digest))[:12]} and {one_line(str(digest))[:12]}); ask both the same questions"
+                f"(SHA-256 {one_line(str(earlier_digest))[:12]} and {one_line(str(digest))[:12]}); ask both the same questions",
             )

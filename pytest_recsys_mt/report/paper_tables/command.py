@@ -11,7 +11,13 @@ from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables.declared import Table, tables_of
 from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of
-from pytest_recsys_mt.report.paper_tables.filling import ELSEWHERE, UNTOLD, Filled, cut, filled
+from pytest_recsys_mt.report.paper_tables.filling import (
+    ELSEWHERE,
+    UNTOLD,
+    Filled,
+    cut,
+    filled,
+)
 from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -22,10 +28,17 @@ Documents = Sequence[tuple[str, Document]]
 """Records with their names."""
 
 MakesSheets = Callable[[Documents, str], Iterator[Sheet]]
-"""Makes the sheets of records that can stand in one table, and of the name of their data."""
+"""Makes the sheets of records that can stand in one
+table, and of the name of their data.
+"""
 
 
-def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
+def write_tables(
+    suite: str,
+    records: Sequence[Path],
+    output: Path | None,
+    name: str,
+) -> None:
     """Write a paper's tables with the values of some records.
 
     Args:
@@ -35,7 +48,8 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         name: ``table-2`` or ``figure-3``; empty for all.
 
     Raises:
-        DataError: If a record cannot be read, none fills a table, or the file cannot be written.
+        DataError: If a record cannot be read, none fills a table, or the file cannot be
+            written.
     """
     require_output(output, WRITERS, records)
     documents = [(str(path), record_at(path)) for path in records]
@@ -44,14 +58,21 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         if (make := _maker(suite)) is not None:
             _require_alike(documents)
             every_sheet = list(make(documents, data))
-            # What a suite makes itself is no choice of rows; it is found by its title, which begins with a name.
+            # What a suite makes itself is no choice of rows; it is found by its title,
+            # which begins with a name.
             title = name.replace("-", " ").capitalize()
         else:
             every_sheet = list(_declared(documents, suite, name, data))
             title = ""
-    sheets = [sheet for sheet in every_sheet if sheet.title.startswith(title) or not sheet.title]
+    sheets = [
+        sheet
+        for sheet in every_sheet
+        if sheet.title.startswith(title) or not sheet.title
+    ]
     if not any(sheet.rows for sheet in sheets):
-        known = ", ".join(sheet.title.partition(":")[0] for sheet in every_sheet if sheet.rows)
+        known = ", ".join(
+            sheet.title.partition(":")[0] for sheet in every_sheet if sheet.rows
+        )
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
     sheets.append(Sheet(notes=_partial(documents)))
     write_sheets(output, "tables", f"{suite} on {data}", sheets)
@@ -70,7 +91,7 @@ def _maker(suite: str) -> MakesSheets | None:
             except Exception as error:
                 raise DataError(
                     f"the tables of {suite!r} of {owner_of(point)} cannot be loaded from {point.value!r}: "
-                    f"{type(error).__name__}: {error}"
+                    f"{type(error).__name__}: {error}",
                 ) from error
             return make
     return None
@@ -83,7 +104,12 @@ def _data_of(document: Document) -> str:
     return f"{data} with {one_line(', '.join(settings))}" if settings else data
 
 
-def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterator[Sheet]:
+def _declared(
+    documents: Documents,
+    suite: str,
+    name: str,
+    data: str,
+) -> Iterator[Sheet]:
     """The sheets of tables that a suite declares, of all or of those that have a name."""
     wanted = _wanted(suite, name)
     of_suite = [
@@ -101,12 +127,15 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
         lines = list(dict.fromkeys(f"    {_why_absent(table)}" for table in absent))
         lines += [f"    {why}" for why in (*_partial(documents), _beside(documents))]
         told = "\n".join(lines)
-        raise DataError(f"these records fill no table of {suite!r} that was asked for:\n{told}")
+        raise DataError(
+            f"these records fill no table of {suite!r} that was asked for:\n{told}",
+        )
     for table in present:
         yield from sheets_of(table, data)
     if absent:
         notes = [
-            f"Not in these records: {table.table.title}. {_why_absent(table)}." for table in absent
+            f"Not in these records: {table.table.title}. {_why_absent(table)}."
+            for table in absent
         ]
         yield Sheet(notes=[*notes, _beside(of_suite)])
     else:
@@ -128,13 +157,15 @@ def _wanted(suite: str, name: str) -> list[Table]:
         names = chain.from_iterable((table.name, *table.figures) for table in tables)
         known = ", ".join(dict.fromkeys(names))
         raise DataError(
-            f"the suite {suite!r} has no {name}; it has {known}, and docs/suites/{suite}.md says why no other"
+            f"the suite {suite!r} has no {name}; it has {known}, and docs/suites/{suite}.md says why no other",
         )
     return wanted
 
 
 def _has(name: str, wanted: str) -> bool:
-    """Whether a name of several tables, ``table-2-3``, is also that of `wanted`, ``table-3``."""
+    """Whether a name of several tables, ``table-2-3``, is
+    also that of `wanted`, ``table-3``.
+    """
     kind, _, number = wanted.partition("-")
     own_kind, *numbers = name.split("-")
     return kind == own_kind and number in numbers
@@ -146,7 +177,7 @@ def _beside(documents: Documents) -> str:
     users = options_of(first).get("--recsys-users")
     return one_line(
         f"Another record stands beside these with --recsys-data={first['data']} --recsys-seed={first['seed']} "
-        f"--recsys-users={users}, else alone."
+        f"--recsys-users={users}, else alone.",
     )
 
 
@@ -169,7 +200,8 @@ def _why_absent(table: Filled) -> str:
 
 
 def _require_alike(documents: Documents) -> None:
-    """Check that records can stand in one table: nothing but their models and tests may differ.
+    """Check that records can stand in one table: nothing but their models and tests may
+    differ.
 
     Raises:
         DataError: If something else does.
@@ -183,7 +215,7 @@ def _require_alike(documents: Documents) -> None:
             if value != other_value:
                 raise DataError(
                     f"{path!r} and {other_path!r} have other {name}, so no table holds both: "
-                    f"{one_line(cut(str(value)))} and {one_line(cut(str(other_value)))}; give one at a time"
+                    f"{one_line(cut(str(value)))} and {one_line(cut(str(other_value)))}; give one at a time",
                 )
 
 
@@ -194,7 +226,9 @@ def _conditions(document: Document) -> dict[str, object]:
         "--recsys-seed": document.get("seed"),
         **options_of(document),
     }
-    if conditions.get("--recsys-questions"):  # all of them are asked, whatever these say
+    if conditions.get(
+        "--recsys-questions",
+    ):  # all of them are asked, whatever these say
         conditions["--recsys-seed"] = None
         conditions["--recsys-users"] = None
     return conditions

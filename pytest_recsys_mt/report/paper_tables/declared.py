@@ -17,7 +17,9 @@ from pytest_recsys_mt.report.sheets import Drawn
 from pytest_recsys_mt.safety.errors import DataError
 
 PUBLISHED = "published.toml"
-"""The file of a suite's published values, beside its folder of tables; a table names a part of it."""
+"""The file of a suite's published values, beside its folder
+of tables; a table names a part of it.
+"""
 
 Spread = Literal["", "standard error", "standard deviation"]
 """What stands behind ±: of the values that differ in the detail `Table.over` alone."""
@@ -30,14 +32,17 @@ class Selected:
     Attributes:
         name: What stands at its head; in a line ``{model}`` is the model.
         test: The function of the test, ``test_table_2``; empty for any.
-        metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for any.
+        metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for
+            any.
         relation: The relation, ``scale_ratings(2)``; empty for any.
         where: Details that the row must have, by name.
-        case: Pattern of the parameters of the test without the model, ``amazon-rules``, ``*-rules``; empty for any.
-        value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``; of
-            counts in a text the share of one, ``details/figures/chosen_by_place/3``.
-        spread: A figure of the row that stands behind ±, found as `value` is; of numbers by user their standard
-            deviation.
+        case: Pattern of the parameters of the test without the model, ``amazon-rules``,
+            ``*-rules``; empty for any.
+        value: The figure: a key of the row, with ``/`` for one inside another,
+            ``details/means/gini_difference``; of counts in a text the share of one,
+            ``details/figures/chosen_by_place/3``.
+        spread: A figure of the row that stands behind ±, found as `value` is; of
+            numbers by user their standard deviation.
         times: Factor from the unit of the record to that of the paper.
         plus: Added after that.
         digits: Decimals.
@@ -63,12 +68,15 @@ class Table:
     Attributes:
         name: The file without its ending.
         run: The command whose record fills it.
-        over: The detail of runs that are averaged, such as ``fold``; empty if a cell is one value.
+        over: The detail of runs that are averaged, such as ``fold``; empty if a cell is
+            one value.
         spread: What stands behind ±.
-        kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
-        printed: Lines as they are printed: their names, and a text for each column; in a file also the part of `PUBLISHED`
-            that has them as numbers.
-        drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty for all.
+        kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of
+            each two.
+        printed: Lines as they are printed: their names, and a text for each column; in
+            a file also the part of `PUBLISHED` that has them as numbers.
+        drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty
+            for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
         asked: What a cell is a mean over.
     """
@@ -94,17 +102,20 @@ def tables_of(suite: str) -> list[Table]:
     """The tables of a suite, by their names.
 
     Raises:
-        DataError: If there is no such suite, or it has no tables. The message names those that have.
+        DataError: If there is no such suite, or it has no tables. The message names
+            those that have.
     """
     points = {point.name: point for point in entry_points(TABLES)}
-    owners = sorted({owner_of(point) for point in entry_points(TABLES) if point.name == suite})
+    owners = sorted(
+        {owner_of(point) for point in entry_points(TABLES) if point.name == suite},
+    )
     if len(owners) > 1:
         raise DataError(
-            f"the suite {suite!r} has tables in several packages, {' and '.join(owners)}; uninstall all but one"
+            f"the suite {suite!r} has tables in several packages, {' and '.join(owners)}; uninstall all but one",
         )
     if suite not in points:
         raise DataError(
-            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(sorted(points))}"
+            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(sorted(points))}",
         )
     declared = _folder(points[suite]).glob("*.toml")
     return sorted(map(read, declared), key=_place)
@@ -125,7 +136,7 @@ def _folder(point: EntryPoint) -> Path:
     having = [folder for folder in folders if folder.is_dir()]
     if not having:
         raise DataError(
-            f"the suite {point.name!r} of {owner_of(point)} has no folder 'tables' in the package {point.value!r}"
+            f"the suite {point.name!r} of {owner_of(point)} has no folder 'tables' in the package {point.value!r}",
         )
     return having[0]
 
@@ -155,21 +166,30 @@ def read(path: Path) -> Table:
     for key, names in (("kendall", table.kendall), ("draws", table.draws)):
         for name in names:
             if name not in [column.name for column in table.columns]:
-                raise DataError(f"{str(path)!r}: {key} names {name!r}, which is no column")
+                raise DataError(
+                    f"{str(path)!r}: {key} names {name!r}, which is no column",
+                )
     for name, cells in table.printed.items():
         if len(cells) != len(table.columns):
             raise DataError(
-                f"{str(path)!r}: {name!r} has {len(cells)} cells, and there are {len(table.columns)} columns"
+                f"{str(path)!r}: {name!r} has {len(cells)} cells, and there are {len(table.columns)} columns",
             )
     return table
 
 
-def _published(path: Path, place: str, columns: Sequence[Selected]) -> dict[str, list[str]]:
+def _published(
+    path: Path,
+    place: str,
+    columns: Sequence[Selected],
+) -> dict[str, list[str]]:
     found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     for key in place.split("."):
         found = found[key]
     return {
-        name: [f"{value:.{column.digits}f}" for value, column in zip(row, columns, strict=True)]
+        name: [
+            f"{value:.{column.digits}f}"
+            for value, column in zip(row, columns, strict=True)
+        ]
         for name, row in found.items()
     }
 

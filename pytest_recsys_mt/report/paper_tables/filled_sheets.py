@@ -1,4 +1,6 @@
-"""The sheets of a filled table: its values and the printed ones, their agreement, and notes."""
+"""The sheets of a filled table: its values and the
+printed ones, their agreement, and notes.
+"""
 
 import statistics
 from collections.abc import Collection, Iterator, Mapping
@@ -31,7 +33,9 @@ def sheets_of(filled: Filled, data: str) -> Iterator[Sheet]:
 
 
 def _agreements(filled: Filled) -> Iterator[Sheet]:
-    """Kendall's tau-b of each two of the columns in ``kendall`` that have a value in every of three or more lines."""
+    """Kendall's tau-b of each two of the columns in ``kendall`` that have a value in
+    every of three or more lines.
+    """
     from scipy.stats import kendalltau
 
     means_by_column = _means_of_full_columns(filled)
@@ -81,7 +85,7 @@ def _notes(filled: Filled, data: str) -> list[str]:
     if any(filled.unread.values()):
         notes.append(
             f"Of these with an answer that could not be read: {_by_line(filled.unread)}; "
-            f"it recommends nothing, and what is measured of items leaves it out."
+            f"it recommends nothing, and what is measured of items leaves it out.",
         )
     for reason, lines_by_column in filled.lacking.items():
         where = _empty_cells(lines_by_column, len(filled.values))
@@ -101,9 +105,15 @@ def _note_on_means(filled: Filled) -> Iterator[str]:
         yield f"Means over {_by_line(counts)} values of {table.over!r}{spread}."
 
 
-def _empty_cells(lines_by_column: Mapping[str, Collection[str]], number_of_lines: int) -> str:
+def _empty_cells(
+    lines_by_column: Mapping[str, Collection[str]],
+    number_of_lines: int,
+) -> str:
     """The columns of empty cells; of which lines, if not of all of them."""
-    columns_by_lines = grouped(lines_by_column, lambda column: tuple(lines_by_column[column]))
+    columns_by_lines = grouped(
+        lines_by_column,
+        lambda column: tuple(lines_by_column[column]),
+    )
     parts = []
     for lines, columns in columns_by_lines.items():
         part = "; ".join(columns)

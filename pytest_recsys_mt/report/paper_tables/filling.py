@@ -18,7 +18,9 @@ from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Values = list[tuple[float, float | None]]
-"""The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+"""The values of a cell and their own spreads, one for each value
+of the detail that the table averages over.
+"""
 
 UNTOLD = "the records have no such figure: its test was left out, it is undefined, or too many answers are unread"
 """Why a cell is empty if no row says why."""
@@ -35,7 +37,8 @@ class Filled:
         values: By the name of a line, its cells, one for each column.
         users: By the name of a line, the numbers of users of its cells.
         unread: Of these users, those with an answer that could not be read.
-        lacking: Why cells are empty: by the reason and the column, the names of the lines.
+        lacking: Why cells are empty: by the reason and the column, the names of the
+            lines.
         missing: Why lines without any cell are missing.
     """
 
@@ -52,7 +55,9 @@ class Filled:
         texts: dict[str, list[str]] = {}
         for name, cells in self.values.items():
             pairs = zip(cells, self.table.columns, strict=True)
-            texts[name] = [_text_of(values, self.table, column) for values, column in pairs]
+            texts[name] = [
+                _text_of(values, self.table, column) for values, column in pairs
+            ]
         return texts
 
 
@@ -79,7 +84,9 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
                 used += used_here
                 if not cell:
                     reasons[column.name] = _why_empty(line, column, rows_of_model)
-            if not any(cells) and not any(reason.was_run for reason in reasons.values()):
+            if not any(cells) and not any(
+                reason.was_run for reason in reasons.values()
+            ):
                 missing |= dict.fromkeys(reason.text for reason in reasons.values())
                 continue
             values[name] = cells
@@ -116,9 +123,13 @@ class _Reason(NamedTuple):
 
 
 def _why_empty(line: Selected, column: Selected, rows: Iterable[Row]) -> _Reason:
-    """The reason of the first row of a cell that has one: of a test that was run, if there is any."""
+    """The reason of the first row of a cell that has one: of
+    a test that was run, if there is any.
+    """
     for row in sorted(rows, key=_order_of_reasons):
-        is_empty = row["status"] == "error" or row.get("value", row.get("estimate")) is None
+        is_empty = (
+            row["status"] == "error" or row.get("value", row.get("estimate")) is None
+        )
         reason = row.get("reason")
         if not is_empty or not reason:
             continue
@@ -133,7 +144,11 @@ def _order_of_reasons(row: Row) -> tuple[bool, bool]:
 
 
 def _values(
-    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
+    table: Table,
+    line: Selected,
+    column: Selected,
+    rows: Iterable[Row],
+    name: str,
 ) -> tuple[Values, list[Row]]:
     """The values of a cell, and the rows that have them.
 
@@ -145,13 +160,16 @@ def _values(
         name: The name of the line.
 
     Raises:
-        DataError: If two rows have a value of the same part of what the table averages over.
+        DataError: If two rows have a value of the same part of what the table averages
+            over.
     """
     values: dict[object, tuple[float, float | None]] = {}
     used = []
     for row in rows:
         # What an error says is of those alone who got an answer.
-        if row["status"] == "error" or not (_selects(line, row) and _selects(column, row)):
+        if row["status"] == "error" or not (
+            _selects(line, row) and _selects(column, row)
+        ):
             continue
         usual = "value" if row.get("metric") else "estimate"
         value = _figure(row, column.value or line.value or usual)
@@ -164,7 +182,7 @@ def _values(
             where = f" for {table.over} {part!r}" if table.over else ""
             raise DataError(
                 f"{table.title}: {column.name!r} of {name!r} stands in the records twice{where}; give records of "
-                f"one run each"
+                f"one run each",
             )
         scaled_value = column.times * value + column.plus
         scaled_spread = None if spread is None else column.times * spread
@@ -173,7 +191,9 @@ def _values(
 
 
 def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
-    """Whether a row is selected; an empty one may lack its metric, its relation and its details."""
+    """Whether a row is selected; an empty one may lack its
+    metric, its relation and its details.
+    """
     if wanted.test not in ("", parts_of(row["nodeid"]).function):
         return False
     if wanted.metric not in ("", row.get("metric") or row["oracle"]):
@@ -187,11 +207,15 @@ def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
     if not fnmatchcase(own_parameters(row), wanted.case or "*"):
         return False
     details = row["details"]
-    return empty or all(details.get(name) == value for name, value in wanted.where.items())
+    return empty or all(
+        details.get(name) == value for name, value in wanted.where.items()
+    )
 
 
 def _figure(row: Row, path: str) -> float | None:
-    """The number at a path of a row, as `Selected.value` says it; None if there is none."""
+    """The number at a path of a row, as `Selected.value`
+    says it; None if there is none.
+    """
     found: object = row if path else None
     for key in path.split("/"):
         if isinstance(found, str) and key.isdigit():
@@ -199,7 +223,9 @@ def _figure(row: Row, path: str) -> float | None:
         else:
             found = found.get(key) if isinstance(found, Mapping) else None
     if isinstance(found, Mapping):
-        numbers = [number for number in found.values() if isinstance(number, int | float)]
+        numbers = [
+            number for number in found.values() if isinstance(number, int | float)
+        ]
         return statistics.stdev(numbers) if len(numbers) > 1 else None
     if isinstance(found, int | float) and not isinstance(found, bool):
         return float(found)
@@ -207,7 +233,9 @@ def _figure(row: Row, path: str) -> float | None:
 
 
 def _share_of_count(text: str, place: int) -> float | None:
-    """The share of one of the counts in a text, by its place from 1; None if they are all zero."""
+    """The share of one of the counts in a text, by its
+    place from 1; None if they are all zero.
+    """
     counts = [int(count) for count in text.split()]
     whole = sum(counts)
     if not whole:
@@ -217,7 +245,9 @@ def _share_of_count(text: str, place: int) -> float | None:
 
 
 def _text_of(values: Values, table: Table, column: Selected) -> str:
-    """A cell as text: the mean of its values, and behind ± their spread, or of one value its own."""
+    """A cell as text: the mean of its values, and behind ±
+    their spread, or of one value its own.
+    """
     if not values:
         return NONE
     numbers = [number for number, _ in values]

@@ -1,6 +1,7 @@
 """What an oracle receives: the answers of every user, as plain data.
 
-Oracles see only plain data (requests, recommendations, the declared error rates), so judging can never call a model.
+Oracles see only plain data (requests, recommendations, the declared error rates), so
+judging can never call a model.
 """
 
 from pytest_recsys_mt.verdict.answers.choices import Choices

@@ -16,7 +16,8 @@ class Choices:
     Attributes:
         questions: Their names, which pair the questions of two sides.
         right: Position of the right option, from 0.
-        chosen: Position of the chosen option; None for a missed answer, with no or several options.
+        chosen: Position of the chosen option; None for a missed answer, with no or
+            several options.
         said: Text of the chosen option, which identifies options in another order.
         options: Number of options of each question.
         failed: Names of the questions whose call failed; they have no entry.
@@ -40,7 +41,9 @@ class Choices:
     @cached_property
     def hits(self) -> tuple[bool, ...]:
         """Whether each answer is right; a missed answer is wrong."""
-        return tuple(one == other for one, other in zip(self.chosen, self.right, strict=True))
+        return tuple(
+            one == other for one, other in zip(self.chosen, self.right, strict=True)
+        )
 
     @property
     def accuracy(self) -> float:

@@ -22,7 +22,9 @@ class Named(Protocol):
 
     @property
     def design(self) -> tuple[int, int]:
-        """Length of a list, and candidates of a request, where a test does not say otherwise."""
+        """Length of a list, and candidates of a request,
+        where a test does not say otherwise.
+        """
         ...
 
     @property
@@ -31,9 +33,15 @@ class Named(Protocol):
         ...
 
     def side(
-        self, answers: Answers, users: Sequence[str], k: int, candidates: int, /
+        self,
+        answers: Answers,
+        users: Sequence[str],
+        k: int,
+        candidates: int,
+        /,
     ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
-        """The side of `users` that is otherwise like `answers`; its requests, and why others have none, by user.
+        """The side of `users` that is otherwise like `answers`; its requests, and why
+        others have none, by user.
 
         Sends no calls.
         """

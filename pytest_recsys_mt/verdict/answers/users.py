@@ -1,4 +1,6 @@
-"""The answers of users, of one side or of both, and the rules and facts that they share."""
+"""The answers of users, of one side or of both, and
+the rules and facts that they share.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,12 @@ class Asked:
     Attributes:
         request: As the recommender saw it (replicate 0).
         answers: One per replicate, in their order; none of them is an error.
-        relevant: Ids of the items held out for this user; no recommender ever sees them.
-        past: Ids of all items of the user in the training data, oldest first; empty if only the request is known.
-        hidden: Ids of those of which the recommender was not told. They count against no answer.
+        relevant: Ids of the items held out for this user; no recommender ever sees
+            them.
+        past: Ids of all items of the user in the training data, oldest first; empty if
+            only the request is known.
+        hidden: Ids of those of which the recommender was not told. They count against
+            no answer.
     """
 
     request: Request
@@ -48,8 +53,9 @@ class Unread:
 
     Attributes:
         aspect: What; see `requests.Aspect`.
-        shown: How this is known, as plain data: the ``relation`` that changes it, what is ``measures``, and the limit
-            that it is ``below``, over so many ``users``. Only ``declared`` if the recommender says so itself.
+        shown: How this is known, as plain data: the ``relation`` that changes it, what
+            is ``measures``, and the limit that it is ``below``, over so many ``users``.
+            Only ``declared`` if the recommender says so itself.
     """
 
     aspect: str
@@ -64,27 +70,39 @@ class Context:
         alpha: Error rate of each one-sided claim, in (0, 0.5).
         error_limit: Largest share of users whose calls may fail.
         missed_limit: Largest share of answers of which nothing may be read.
-        deterministic: Whether the recommender declares that it always answers alike; a side has one replicate then.
-        in_process: Whether this process alone answers, so that no answer changes with time.
-        family: How many promises the run can find violated. A violated one asks until it stands after that correction.
+        deterministic: Whether the recommender declares that it always answers alike; a
+            side has one replicate then.
+        in_process: Whether this process alone answers, so that no answer changes with
+            time.
+        family: How many promises the run can find violated. A violated one asks until
+            it stands after that correction.
         items: The catalogue by item id.
         thing: What one of them is called, such as ``book``; empty for ``item``.
-        ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
-        made_up: Whether answers are made up for a plan, so that all is asked that could be.
-        alone: Whether one user is judged alone, for a smallest example: nobody reads how many more it would take.
-        popularity: Training interactions by item id; items of the catalogue without any have 0.
+        ask_everybody: Whether all users are asked at once, as a comparison with another
+            run needs.
+        made_up: Whether answers are made up for a plan, so that all is asked that could
+            be.
+        alone: Whether one user is judged alone, for a smallest example: nobody reads
+            how many more it would take.
+        popularity: Training interactions by item id; items of the catalogue without any
+            have 0.
         neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
         slices: How oracles divide the users, unless they are told otherwise.
-        everybody: Returns all sampled users, without answers; nobody if they cannot be divided.
+        everybody: Returns all sampled users, without answers; nobody if they cannot be
+            divided.
         report: Receives every verdict; returns it, linked to its test.
-        messages: Returns what a text model reads for a request; nothing for other recommenders.
-        unread: Returns what the relation between two sides changes if it is not read; None if it is, or is unknown.
-        ignored: Returns why the change between two sides cannot matter, as the recommender declares not to read it; empty
-            if it may.
-        declaration: Returns what a recommender declares that is meant to break a promise between two sides, as Python
-            writes it; the third argument is whether the promise is that answers change. Empty if nothing excuses it.
-        unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
+        messages: Returns what a text model reads for a request; nothing for other
+            recommenders.
+        unread: Returns what the relation between two sides changes if it is not read;
+            None if it is, or is unknown.
+        ignored: Returns why the change between two sides cannot matter, as the
+            recommender declares not to read it; empty if it may.
+        declaration: Returns what a recommender declares that is meant to break a
+            promise between two sides, as Python writes it; the third argument is
+            whether the promise is that answers change. Empty if nothing excuses it.
+        unsure: Returns why equal replicates do not show that the recommender has no
+            noise; empty if they do.
         named: Asks users whom a test names; None if these answers are of nobody else.
     """
 
@@ -108,7 +126,9 @@ class Context:
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
     unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
     ignored: Callable[[Answers, Answers], str] = lambda source, followup: ""
-    declaration: Callable[[Answers, Answers, bool], str] = lambda source, followup, changes: ""
+    declaration: Callable[[Answers, Answers, bool], str] = (
+        lambda source, followup, changes: ""
+    )
     unsure: Callable[[], str] = str
     named: Named | None = None
 
@@ -124,15 +144,16 @@ Drawn = Literal["users", "candidates", "held-out items", "changes"]
 class Lost:
     """A user who was asked and got no answer.
 
-    Nobody knows what these users would have been told. So each counts at both ends of what is possible, and is never
-    left out.
+    Nobody knows what these users would have been told. So each counts at both ends of
+    what is possible, and is never left out.
 
     Attributes:
         user: Id of the user.
-        why: ``failed`` if a call failed, ``refused`` if the recommender raised `NotApplicable` for this user although it
-            answered others.
+        why: ``failed`` if a call failed, ``refused`` if the recommender raised
+            `NotApplicable` for this user although it answered others.
         reason: The error, or the reason of the refusal.
-        source: The answered original request, if only the follow-up is missing; None otherwise.
+        source: The answered original request, if only the follow-up is missing; None
+            otherwise.
     """
 
     user: str
@@ -168,16 +189,22 @@ class Sample(_Tally):
 
     Attributes:
         asked: Users whose answers all could be read, in the order they were sampled.
-        not_applicable: Why users could not be asked, with their number; covers all users.
+        not_applicable: Why users could not be asked, with their number; covers all
+            users.
         lost: Users who were asked and got no answer.
-        unasked: Why users were not asked although they could have been, with their number.
-        unread: Users with an answer of which nothing could be read. What they were told is unknown, so they
-            count against every claim, and are never left out.
-        order: All users asked, in the order drawn, whatever the result; by default those with answers.
-        ends: Returns the ends of a span over all users of the data, asked or not; None if those asked are all.
-        drawn: What was drawn at random to ask these users: nothing if all users of the data were asked who
-            can be, and neither their candidates nor the changes of their requests were drawn.
-        sampled: How many users were drawn for the run, asked or not; None if those known here are all.
+        unasked: Why users were not asked although they could have been, with their
+            number.
+        unread: Users with an answer of which nothing could be read. What they were told
+            is unknown, so they count against every claim, and are never left out.
+        order: All users asked, in the order drawn, whatever the result; by default
+            those with answers.
+        ends: Returns the ends of a span over all users of the data, asked or not; None
+            if those asked are all.
+        drawn: What was drawn at random to ask these users: nothing if all users of the
+            data were asked who can be, and neither their candidates nor the changes of
+            their requests were drawn.
+        sampled: How many users were drawn for the run, asked or not; None if those
+            known here are all.
     """
 
     asked: tuple[Asked, ...]
@@ -187,7 +214,9 @@ class Sample(_Tally):
     unread: tuple[Asked, ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     ends: Callable[[Span], tuple[float, float]] | None = field(
-        default=None, kw_only=True, compare=False
+        default=None,
+        kw_only=True,
+        compare=False,
     )
     drawn: frozenset[Drawn] = field(default=frozenset({"users"}), kw_only=True)
     sampled: int | None = field(default=None, kw_only=True)
@@ -219,7 +248,9 @@ class Sample(_Tally):
         return sum(len(asked.answers) for asked in self.everyone)
 
     def whole(self) -> Sample:
-        """The same with all users in `asked`, for what an unread answer has a value of too."""
+        """The same with all users in `asked`, for what an
+        unread answer has a value of too.
+        """
         if not self.unread:
             return self
         place = {user: at for at, user in enumerate(self.order)}
@@ -234,20 +265,25 @@ class Pairs(_Tally):
     ``source[i]`` and ``followup[i]`` are of one user.
 
     Attributes:
-        source: Answers to the original requests, of users whose answers all could be read.
+        source: Answers to the original requests, of users whose answers all could be
+            read.
         followup: Answers to the transformed ones.
         not_applicable: Why other users could not be asked, with their number.
         lost: Other users who were asked and got no answer on at least one side.
-        unasked: Why other users were not asked although they could have been, with their number.
-        unread: Both sides of users with an answer of which nothing could be read, as in `Sample`.
+        unasked: Why other users were not asked although they could have been, with
+            their number.
+        unread: Both sides of users with an answer of which nothing could be read, as in
+            `Sample`.
         order, ends, drawn, sampled: As in `Sample`, over both sides.
-        apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
-            were asked together, infinity if the time is unknown.
-        mixed: The users of whom it is not 0 and, if one fingerprint answered both sides, more than an hour.
-        days: Whether the follow-up was asked in this run on purpose, while source answers may be those of earlier runs:
-            a change with time is what is asked about, and no reason to withdraw a claim.
-        refits: Whether each answer of a user is from another fit, which all users share: then users
-            alone do not show the whole noise.
+        apart: Seconds between source and follow-up calls, the largest of all users: 0
+            if both sides were asked together, infinity if the time is unknown.
+        mixed: The users of whom it is not 0 and, if one fingerprint answered both
+            sides, more than an hour.
+        days: Whether the follow-up was asked in this run on purpose, while source
+            answers may be those of earlier runs: a change with time is what is asked
+            about, and no reason to withdraw a claim.
+        refits: Whether each answer of a user is from another fit, which all users
+            share: then users alone do not show the whole noise.
     """
 
     source: tuple[Asked, ...]
@@ -258,7 +294,9 @@ class Pairs(_Tally):
     unread: tuple[tuple[Asked, Asked], ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     ends: Callable[[Span], tuple[float, float]] | None = field(
-        default=None, kw_only=True, compare=False
+        default=None,
+        kw_only=True,
+        compare=False,
     )
     drawn: frozenset[Drawn] = field(default=frozenset({"users"}), kw_only=True)
     sampled: int | None = field(default=None, kw_only=True)
@@ -281,18 +319,26 @@ class Pairs(_Tally):
     @property
     def silent(self) -> tuple[Recommendation, ...]:
         """The answers of which nothing could be read."""
-        return tuple(answer for both in self.unread for asked in both for answer in asked.unread)
+        return tuple(
+            answer for both in self.unread for asked in both for answer in asked.unread
+        )
 
     @property
     def answers(self) -> int:
         """How many answers there are on both sides, read or not."""
         return sum(
             len(asked.answers)
-            for asked in (*self.source, *self.followup, *chain.from_iterable(self.unread))
+            for asked in (
+                *self.source,
+                *self.followup,
+                *chain.from_iterable(self.unread),
+            )
         )
 
     def whole(self) -> Pairs:
-        """The same with all users in `source` and `followup`, where an unread answer is an empty list."""
+        """The same with all users in `source` and `followup`,
+        where an unread answer is an empty list.
+        """
         if not self.unread:
             return self
         place = {user: at for at, user in enumerate(self.order)}
@@ -310,7 +356,9 @@ class Pairs(_Tally):
             source=tuple(one for one, _ in kept),
             followup=tuple(two for _, two in kept),
             lost=tuple(each for each in self.lost if each.user not in self.mixed),
-            unread=tuple(sides for sides in self.unread if sides[0].user not in self.mixed),
+            unread=tuple(
+                sides for sides in self.unread if sides[0].user not in self.mixed
+            ),
             order=tuple(user for user in self.order if user not in self.mixed),
             mixed=frozenset(),
             apart=0.0,
@@ -336,11 +384,15 @@ class Pairs(_Tally):
 
 
 class Answers(Protocol):
-    """`source` and `followup` of a test. Lazy: calls are sent only when an oracle reads them."""
+    """`source` and `followup` of a test. Lazy: calls are
+    sent only when an oracle reads them.
+    """
 
     @property
     def label(self) -> str:
-        """Name of the transformations applied, ``scale_ratings(2)``; empty for the source."""
+        """Name of the transformations applied,
+        ``scale_ratings(2)``; empty for the source.
+        """
         ...
 
     @property
@@ -365,7 +417,9 @@ class Answers(Protocol):
         ...
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        """The answers of this side and of `followup`, aligned by user; otherwise like `sample`."""
+        """The answers of this side and of `followup`, aligned
+        by user; otherwise like `sample`.
+        """
         ...
 
     def pair_anew(
@@ -377,9 +431,10 @@ class Answers(Protocol):
         without: Collection[str] = (),
         alone: bool = False,
     ) -> Pairs | None:
-        """Both sides of the first `users` users asked once more, but for those in `without`.
+        """Both sides of the first `users` users asked once more, but for those in
+        `without`.
 
-        They are sent in one batch that treats both sides alike, or each request by itself if `alone`. None if no answer
-        can change.
+        They are sent in one batch that treats both sides alike, or each request by
+        itself if `alone`. None if no answer can change.
         """
         ...

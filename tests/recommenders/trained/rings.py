@@ -13,22 +13,38 @@ SCALE = Scale(1, 5)
 
 
 def ring(items: int = 20, users: int = 40, steps: int = 8, cold: int = 2) -> Dataset:
-    """Each user takes `steps` items in a row; the last `cold` items are outside the ring."""
+    """Each user takes `steps` items in a row; the last
+    `cold` items are outside the ring.
+    """
     rng = np.random.default_rng(0)
     rows = [
-        (f"u{user}", f"i{(start + step) % (items - cold)}", float(rng.integers(1, 6)), step)
+        (
+            f"u{user}",
+            f"i{(start + step) % (items - cold)}",
+            float(rng.integers(1, 6)),
+            step,
+        )
         for user, start in enumerate(rng.integers(items - cold, size=users))
         for step in range(steps)
     ]
     catalogue = {
-        f"i{n}": Item(f"i{n}", f"film number{n}", 2000, {"genres": ("odd" if n % 2 else "even",)})
+        f"i{n}": Item(
+            f"i{n}",
+            f"film number{n}",
+            2000,
+            {"genres": ("odd" if n % 2 else "even",)},
+        )
         for n in range(items)
     }
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
     return Dataset("ring", catalogue, frame, SCALE)
 
 
-def request(*items: int, k: int = 5, candidates: tuple[str, ...] | None = None) -> Request:
+def request(
+    *items: int,
+    k: int = 5,
+    candidates: tuple[str, ...] | None = None,
+) -> Request:
     """A request of somebody who had these items of the ring."""
     return Request(
         "somebody",
@@ -40,7 +56,9 @@ def request(*items: int, k: int = 5, candidates: tuple[str, ...] | None = None) 
 
 
 def fitted(
-    recommender: ScoringRecommender, dataset: Dataset | None = None, seed: int = 0
+    recommender: ScoringRecommender,
+    dataset: Dataset | None = None,
+    seed: int = 0,
 ) -> ScoringRecommender:
     recommender.fit(ring() if dataset is None else dataset, seed)
     return recommender

@@ -30,7 +30,13 @@ QUICK: dict[str, Any] = {
 
 def of_history(dataset: Dataset, user: str) -> Request:
     history = dataset.histories[user]
-    return Request(user, history, dataset.scale, tuple(dataset.items.values()), len(history))
+    return Request(
+        user,
+        history,
+        dataset.scale,
+        tuple(dataset.items.values()),
+        len(history),
+    )
 
 
 def test_a_tiny_set_is_learned_by_heart() -> None:
@@ -55,13 +61,16 @@ def prior_of(users: Floats) -> tuple[Floats, Floats]:
 def vectors(model: BPRMF) -> tuple[Floats, Floats]:
     """Vectors of users and of items."""
     network = model.network.double()
-    users, items = (network.get_parameter(name).detach().numpy() for name in ("users", "items"))
+    users, items = (
+        network.get_parameter(name).detach().numpy() for name in ("users", "items")
+    )
     return users, items
 
 
 @pytest.mark.parametrize("history", [(1,), (1, 5, 6), range(15)])
 def test_the_fold_in_minimises_the_loss_of_training_and_the_prior(
-    history: Sequence[int], monkeypatch: pytest.MonkeyPatch
+    history: Sequence[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Pair by pair, by another method: BFGS, without derivatives."""
     model = fitted(BPRMF(**QUICK))
@@ -75,7 +84,9 @@ def test_the_fold_in_minimises_the_loss_of_training_and_the_prior(
     def loss(vector: Floats) -> float:
         margins = (items[chosen] @ vector)[:, None] - items[lacked] @ vector
         away = vector - mean
-        return float(np.logaddexp(0, -margins).mean(1).sum() + away @ precision @ away / 2)
+        return float(
+            np.logaddexp(0, -margins).mean(1).sum() + away @ precision @ away / 2,
+        )
 
     best = minimize(loss, mean, tol=1e-10).x
     assert model.score([asked])[0] == pytest.approx(items @ best, rel=0.05, abs=0.05)
@@ -100,7 +111,9 @@ def test_who_has_everything_is_answered_too() -> None:
 
 
 def test_the_fold_in_of_validation_is_the_least_squares_that_it_says() -> None:
-    """All margins of history items over the catalogue aimed at 2, with the prior; pair by pair."""
+    """All margins of history items over the catalogue aimed
+    at 2, with the prior; pair by pair.
+    """
     model = fitted(BPRMF(**QUICK))
     assert isinstance(model, BPRMF)
     users, items = vectors(model)
@@ -115,24 +128,37 @@ def test_the_fold_in_of_validation_is_the_least_squares_that_it_says() -> None:
     columns = encode([asked], model.catalogue, 0, ordered=False)
     found = model.network.preview(torch.from_numpy(columns), None)
     assert found[0].detach().numpy() == pytest.approx(
-        items @ np.linalg.solve(left, right), rel=1e-5, abs=1e-8
+        items @ np.linalg.solve(left, right),
+        rel=1e-5,
+        abs=1e-8,
     )
 
 
 def test_the_fold_in_finds_who_was_trained() -> None:
-    """The vector of a history, and the one that training gave its user, score items alike."""
+    """The vector of a history, and the one that training
+    gave its user, score items alike.
+    """
     dataset = ring(users=80)
     everybody = fitted(BPRMF(**QUICK), dataset)
     assert isinstance(everybody, BPRMF)
     names = list(dataset.histories)
     own = everybody.network.get_parameter("users").detach().double()
-    trained = (own @ everybody.network.get_parameter("items").detach().double().T).numpy()
+    trained = (
+        own @ everybody.network.get_parameter("items").detach().double().T
+    ).numpy()
     folded = everybody.score([of_history(dataset, user) for user in names])
-    assert np.mean([np.corrcoef(*rows)[0, 1] for rows in zip(trained, folded, strict=True)]) > 0.85
+    assert (
+        np.mean(
+            [np.corrcoef(*rows)[0, 1] for rows in zip(trained, folded, strict=True)],
+        )
+        > 0.85
+    )
 
     # And when the user was never there to train on.
     absent = names[3]
-    others = dataset.without({absent: [rating.item.id for rating in dataset.histories[absent]]})
+    others = dataset.without(
+        {absent: [rating.item.id for rating in dataset.histories[absent]]},
+    )
     strange = fitted(BPRMF(**QUICK), others)
     ids = strange.catalogue.ids
     seen = dict(zip(everybody.catalogue.ids, trained[3], strict=True))

@@ -10,7 +10,13 @@ from tests.recommenders.trained.rings import request, ring
 
 
 def training() -> Training:
-    rows = [("u", "a", 5.0), ("v", "b", 0.5), ("u", "b", 0.5), ("u", "c", 2.75), ("v", "a", 5.0)]
+    rows = [
+        ("u", "a", 5.0),
+        ("v", "b", 0.5),
+        ("u", "b", 0.5),
+        ("u", "c", 2.75),
+        ("v", "a", 5.0),
+    ]
     dataset = table(*rows, items="abcd")
     return Training.of(dataset, Catalogue.of(dataset))
 
@@ -27,7 +33,11 @@ def test_what_precedes_a_row_is_of_the_same_user() -> None:
     found = training()
     rows = found.preceding(np.array([0, 2, 4]), 3)
     assert rows.tolist() == [[PAD, PAD, PAD], [PAD, 0, 1], [PAD, PAD, 3]]
-    assert found.items_at(rows).tolist() == [[PAD, PAD, PAD], [PAD, 0, 1], [PAD, PAD, 1]]
+    assert found.items_at(rows).tolist() == [
+        [PAD, PAD, PAD],
+        [PAD, 0, 1],
+        [PAD, PAD, 1],
+    ]
     assert found.preceding(np.array([2]), 1).tolist() == [[1]]
 
 
@@ -36,7 +46,10 @@ def test_negatives_are_uniform_over_what_the_user_has_not() -> None:
     found = Training.of(dataset, Catalogue.of(dataset))
     users = np.repeat(np.arange(found.users), 50)
     drawn = found.negatives(users, 4, np.random.default_rng(0))
-    had = {(u, c) for u, c in zip(found.owners.tolist(), found.columns.tolist(), strict=True)}
+    had = {
+        (u, c)
+        for u, c in zip(found.owners.tolist(), found.columns.tolist(), strict=True)
+    }
     pairs = zip(np.repeat(users, 4).tolist(), drawn.ravel().tolist(), strict=True)
     assert not had & set(pairs)
     alone = found.negatives(np.zeros(4000, dtype=np.int64), 1, np.random.default_rng(1))
@@ -69,7 +82,8 @@ def test_windows_predict_every_interaction_but_the_first_once() -> None:
         before = found.preceding(ends, length)
         targets = np.concatenate([before[:, 1:], ends[:, None]], 1)[before != PAD]
         assert np.array_equal(
-            np.sort(targets), np.setdiff1d(np.arange(len(found)), found.starts[:-1])
+            np.sort(targets),
+            np.setdiff1d(np.arange(len(found)), found.starts[:-1]),
         )
 
 
@@ -92,4 +106,6 @@ def test_a_repeated_item_counts_at_its_last_place_and_unknown_ones_not_at_all() 
     catalogue = Catalogue.of(dataset)
     asked = ask(("a", 0.5), ("?", 5), ("b", 5), ("a", 5))
     columns = encode([asked], catalogue, 4)
-    assert columns.tolist() == [[PAD, PAD, catalogue.column["b"], catalogue.column["a"]]]
+    assert columns.tolist() == [
+        [PAD, PAD, catalogue.column["b"], catalogue.column["a"]],
+    ]

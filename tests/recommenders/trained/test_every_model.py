@@ -42,7 +42,12 @@ def model(name: str, folder: Path) -> TrainedRecommender:
     return trained(name, folder)
 
 
-ASKED = [request(1, 2, 3), request(7), request(4, 5, 6, 7, 8, 9, 10, 11, 12, 13), request(17, 3)]
+ASKED = [
+    request(1, 2, 3),
+    request(7),
+    request(4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
+    request(17, 3),
+]
 
 
 def test_its_name_is_its_spec(name: str, model: TrainedRecommender) -> None:
@@ -53,7 +58,10 @@ def test_its_name_is_its_spec(name: str, model: TrainedRecommender) -> None:
 
 
 def test_one_seed_gives_the_same_scores_and_another_one_others(
-    name: str, model: TrainedRecommender, folder: Path, tmp_path: Path
+    name: str,
+    model: TrainedRecommender,
+    folder: Path,
+    tmp_path: Path,
 ) -> None:
     again = trained(name, tmp_path)
     assert np.array_equal(model.score(ASKED), again.score(ASKED))
@@ -61,7 +69,9 @@ def test_one_seed_gives_the_same_scores_and_another_one_others(
 
 
 def test_a_loaded_model_scores_as_the_trained_one(
-    name: str, model: TrainedRecommender, folder: Path
+    name: str,
+    model: TrainedRecommender,
+    folder: Path,
 ) -> None:
     loaded = resolve(f"{name}?{SMALL}")
     assert isinstance(loaded, TrainedRecommender)
@@ -83,7 +93,8 @@ def test_a_score_does_not_depend_on_the_batch(model: TrainedRecommender) -> None
 
 def test_the_order_of_candidates_does_not_matter(model: TrainedRecommender) -> None:
     there, back = (
-        request(1, 2, 3, k=20, candidates=offered) for offered in (CATALOGUE, CATALOGUE[::-1])
+        request(1, 2, 3, k=20, candidates=offered)
+        for offered in (CATALOGUE, CATALOGUE[::-1])
     )
     assert model.recommend([there]) == model.recommend([back])
 
@@ -92,7 +103,11 @@ def test_with_candidates_scores_are_the_catalogue_s(model: TrainedRecommender) -
     offered = ("i3", "i9", "i1", "i18")
     columns = [model.catalogue.column[item] for item in offered]
     some = model.score([request(1, 2, candidates=offered)])[0, columns]
-    assert some == pytest.approx(model.score([request(1, 2)])[0, columns], rel=1e-5, abs=1e-6)
+    assert some == pytest.approx(
+        model.score([request(1, 2)])[0, columns],
+        rel=1e-5,
+        abs=1e-6,
+    )
 
 
 def test_a_history_that_tells_nothing_is_answered_with_what_is_popular(
@@ -104,7 +119,9 @@ def test_a_history_that_tells_nothing_is_answered_with_what_is_popular(
         assert answer.items == model.catalogue.ids[:4]
 
 
-def test_unknown_items_add_nothing_to_a_history_and_come_last(model: TrainedRecommender) -> None:
+def test_unknown_items_add_nothing_to_a_history_and_come_last(
+    model: TrainedRecommender,
+) -> None:
     known = request(1, 2, k=4, candidates=("i3", "x", "i4", "a"))
     mixed = known.replace(history=(Rating(Item("x"), 1.0), *known.history))
     (one,), (other,) = model.recommend([known]), model.recommend([mixed])
@@ -119,7 +136,9 @@ def test_cold_items_have_scores_like_any_other(model: TrainedRecommender) -> Non
     assert len(answer.items) == 18
 
 
-def test_a_repeated_item_counts_once_at_its_last_place(model: TrainedRecommender) -> None:
+def test_a_repeated_item_counts_once_at_its_last_place(
+    model: TrainedRecommender,
+) -> None:
     assert np.array_equal(model.score([request(1, 2, 1)]), model.score([request(2, 1)]))
 
 

@@ -25,7 +25,8 @@ def test_nor_does_a_second_worker_train(source, followup):
 
 @pytest.mark.slow  # test_store has two processes that train once
 def test_two_workers_train_once_and_a_later_run_loads_without_a_bar(
-    pytester: pytest.Pytester, tmp_path: Path
+    pytester: pytest.Pytester,
+    tmp_path: Path,
 ) -> None:
     need("xdist")
     pytester.makepyfile(TEST)
@@ -33,7 +34,11 @@ def test_two_workers_train_once_and_a_later_run_loads_without_a_bar(
     for workers in (["-n2"], []):
         done = pytester.runpytest_subprocess(
             *("-p", "no:cacheprovider", "--recsys-data=mini", "--recsys-users=70"),
-            *(f"--recsys-cache={tmp_path}/kept", "--recsys-model=bprmf?epochs=2&dim=8", *workers),
+            *(
+                f"--recsys-cache={tmp_path}/kept",
+                "--recsys-model=bprmf?epochs=2&dim=8",
+                *workers,
+            ),
             timeout=120,
         )
         done.assert_outcomes(passed=2)

@@ -30,7 +30,13 @@ QUICK: dict[str, Any] = {
 
 def of_history(dataset: Dataset, user: str) -> Request:
     history = dataset.histories[user]
-    return Request(user, history, dataset.scale, tuple(dataset.items.values()), len(history))
+    return Request(
+        user,
+        history,
+        dataset.scale,
+        tuple(dataset.items.values()),
+        len(history),
+    )
 
 
 def layers_of(model: LightGCN, dataset: Dataset) -> tuple[Floats, Floats]:
@@ -57,7 +63,9 @@ def layers_of(model: LightGCN, dataset: Dataset) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_the_node_of_a_known_history_is_the_trained_one_but_for_layer_0(layers: int) -> None:
+def test_the_node_of_a_known_history_is_the_trained_one_but_for_layer_0(
+    layers: int,
+) -> None:
     dataset = simulate()
     model = fitted(LightGCN(**{**QUICK, "epochs": 3, "layers": layers}), dataset)
     assert isinstance(model, LightGCN)
@@ -76,11 +84,15 @@ def test_the_loss_is_that_of_the_propagated_embeddings_and_so_is_its_gradient() 
     network = model.network
     training = Training.of(dataset, model.catalogue)
     batch = next(iter(network.batches(training, 50, np.random.default_rng(0))))
-    users, items = (torch.from_numpy(layers.mean(0)) for layers in layers_of(model, dataset))
+    users, items = (
+        torch.from_numpy(layers.mean(0)) for layers in layers_of(model, dataset)
+    )
     who, chosen, other = batch
     assert training.holds(who.numpy(), chosen.numpy()).all()
     assert not training.holds(who.numpy(), other.numpy()).any()
-    expected = bpr((users[who] * items[chosen]).sum(1) - (users[who] * items[other]).sum(1))
+    expected = bpr(
+        (users[who] * items[chosen]).sum(1) - (users[who] * items[other]).sum(1),
+    )
     with torch.no_grad():
         assert float(network.loss(*batch)) == pytest.approx(float(expected), rel=1e-5)
 
@@ -102,7 +114,10 @@ def test_the_loss_is_that_of_the_propagated_embeddings_and_so_is_its_gradient() 
 def test_a_tiny_set_is_learned_by_heart() -> None:
     """Asked for as many items as the history has, the answer is the history."""
     dataset = ring(steps=4)
-    model = fitted(LightGCN(**{**QUICK, "epochs": 150, "layers": 1, "decay": 0.0}), dataset)
+    model = fitted(
+        LightGCN(**{**QUICK, "epochs": 150, "layers": 1, "decay": 0.0}),
+        dataset,
+    )
     asked = [of_history(dataset, user) for user in dataset.histories]
     found = [
         len({rating.item.id for rating in one.history} & set(answer.items)) / one.k
@@ -125,7 +140,9 @@ def test_no_link_of_the_validation_is_in_the_graph_that_answers() -> None:
     dataset = ring(steps=4)
     model = fitted(LightGCN(**{**QUICK, "epochs": 2, "patience": 2}), dataset)
     assert isinstance(model, LightGCN)
-    latest = {user: {history[-1].item.id} for user, history in dataset.histories.items()}
+    latest = {
+        user: {history[-1].item.id} for user, history in dataset.histories.items()
+    }
     _, items = layers_of(model, dataset.without(latest))
     receivers = model.network.get_buffer("receivers").numpy()
     assert receivers == pytest.approx(items.mean(0), rel=1e-4, abs=1e-6)

@@ -13,15 +13,24 @@ from tests.recommenders.data import simulate
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 
-NUMBERS = [torch.tensor([4, 0, 4]), torch.tensor([[[1, 1], [2, 4]]]), torch.empty(0, 3).long()]
+NUMBERS = [
+    torch.tensor([4, 0, 4]),
+    torch.tensor([[[1, 1], [2, 4]]]),
+    torch.empty(0, 3).long(),
+]
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
-def test_rows_and_their_gradient_are_those_of_torch_s_embedding(numbers: torch.Tensor) -> None:
+def test_rows_and_their_gradient_are_those_of_torch_s_embedding(
+    numbers: torch.Tensor,
+) -> None:
     ours, theirs = (nn.Parameter(torch.arange(15.0).view(5, 3)) for _ in range(2))
     slope = torch.arange(numbers.numel() * 3.0).cos().view(*numbers.shape, 3)
     (mine,) = torch.autograd.grad((rows(numbers, ours) * slope).sum(), ours)
-    (known,) = torch.autograd.grad((functional.embedding(numbers, theirs) * slope).sum(), theirs)
+    (known,) = torch.autograd.grad(
+        (functional.embedding(numbers, theirs) * slope).sum(),
+        theirs,
+    )
     assert torch.equal(rows(numbers, ours), functional.embedding(numbers, theirs))
     torch.testing.assert_close(mine, known)
 
@@ -29,7 +38,10 @@ def test_rows_and_their_gradient_are_those_of_torch_s_embedding(numbers: torch.T
 def test_gradients_are_those_of_small_differences() -> None:
     weight = torch.arange(8.0, dtype=torch.float64).view(4, 2).requires_grad_()
     columns = torch.tensor([[PAD, 0, 3], [3, 3, PAD]])
-    assert torch.autograd.gradcheck(lambda given: embed(columns, given).square(), (weight,))
+    assert torch.autograd.gradcheck(
+        lambda given: embed(columns, given).square(),
+        (weight,),
+    )
 
 
 def test_padding_is_zeros_and_teaches_nothing() -> None:
@@ -59,7 +71,9 @@ def test_an_epoch_shows_each_interaction_once_beside_what_its_user_has_not() -> 
     training = Training.of(dataset, Catalogue.of(dataset))
     batches = list(triples(training, 64, np.random.default_rng(0)))
     assert {len(users) for users, _, _ in batches[:-1]} == {64}
-    users, positive, negative = (torch.cat(part).numpy() for part in zip(*batches, strict=True))
+    users, positive, negative = (
+        torch.cat(part).numpy() for part in zip(*batches, strict=True)
+    )
     assert len(users) == len(training)
     order = np.lexsort((positive, users))
     expected = np.lexsort((training.columns, training.owners))

@@ -26,11 +26,14 @@ SUBJECTS = ("cup goal team", "vote party law", "film star song", "bank stock pri
 
 
 def news(users: int = 40, seed: int = 0) -> Dataset:
-    """Each user reads of one subject; the last item of each subject is one that nobody has read."""
+    """Each user reads of one subject; the last item of each
+    subject is one that nobody has read.
+    """
     rng = np.random.default_rng(seed)
     items = {
         f"n{subject}{number}": Item(
-            f"n{subject}{number}", " ".join(["the", *rng.choice(text.split(), 2)])
+            f"n{subject}{number}",
+            " ".join(["the", *rng.choice(text.split(), 2)]),
         )
         for subject, text in enumerate(SUBJECTS)
         for number in range(8)
@@ -51,7 +54,10 @@ def network(**settings: Any) -> _Encoders:
     with torch.no_grad():
         for parameter in built.parameters():
             parameter.copy_(
-                torch.randn(parameter.shape, generator=torch.Generator().manual_seed(3))
+                torch.randn(
+                    parameter.shape,
+                    generator=torch.Generator().manual_seed(3),
+                ),
             )
     built.requires_grad_(False)
     built.freeze(training)
@@ -72,23 +78,29 @@ def plain(encoder: _Encoder, vectors: list[Tensor]) -> Tensor:
         for head in range(encoder.heads):
             rows = slice(head * size, (head + 1) * size)
             asked = queries[rows] @ vector
-            affinity = [float(asked @ (keys[rows] @ other)) / math.sqrt(size) for other in vectors]
+            affinity = [
+                float(asked @ (keys[rows] @ other)) / math.sqrt(size)
+                for other in vectors
+            ]
             total = sum(map(math.exp, affinity))
             parts.append(
                 added(
                     math.exp(weight) / total * (values[rows] @ other)
                     for weight, other in zip(affinity, vectors, strict=True)
-                )
+                ),
             )
         found.append(torch.cat(parts))
     weights = [
         float(
-            encoder.query.weight[0] @ torch.tanh(encoder.hidden.weight @ each + encoder.hidden.bias)
+            encoder.query.weight[0]
+            @ torch.tanh(encoder.hidden.weight @ each + encoder.hidden.bias),
         )
         for each in found
     ]
     total = sum(map(math.exp, weights))
-    return added(math.exp(w) / total * each for w, each in zip(weights, found, strict=True))
+    return added(
+        math.exp(w) / total * each for w, each in zip(weights, found, strict=True)
+    )
 
 
 def vector(built: _Encoders, column: int) -> Tensor:
@@ -109,21 +121,37 @@ def test_scores_are_as_the_equations_say_with_any_padding() -> None:
 
 def test_the_loss_is_that_of_the_positive_among_its_negatives() -> None:
     built = network()
-    columns, shown = torch.tensor([[PAD, 4, 9], [1, 2, 3]]), torch.tensor([[5, 6, 7], [8, 0, 8]])
+    columns, shown = (
+        torch.tensor([[PAD, 4, 9], [1, 2, 3]]),
+        torch.tensor([[5, 6, 7], [8, 0, 8]]),
+    )
     scores = built.score(columns).gather(1, shown)
     expected = -scores.log_softmax(1)[:, 0].mean()
     assert float(built.loss(columns, shown)) == pytest.approx(float(expected), rel=1e-4)
 
 
 def test_a_title_is_its_words_and_an_item_without_one_its_id() -> None:
-    assert words(Item("7", "Léon: The PROFESSIONAL", 1994)) == ["léon", "the", "professional"]
+    assert words(Item("7", "Léon: The PROFESSIONAL", 1994)) == [
+        "léon",
+        "the",
+        "professional",
+    ]
     assert words(Item("7", "...")) == words(Item("7")) == ["7"]
     built = network(title=1)
     assert built.words_of.shape == (32, 1)
 
 
 def test_a_ring_is_learned_by_heart() -> None:
-    chosen = NRMS(dim=32, epochs=80, batch=64, rate=0.01, decay=0, patience=0, length=1, dropout=0)
+    chosen = NRMS(
+        dim=32,
+        epochs=80,
+        batch=64,
+        rate=0.01,
+        decay=0,
+        patience=0,
+        length=1,
+        dropout=0,
+    )
     recommender = rings.fitted(chosen)
     asked = [rings.request(n, k=1) for n in range(17)]
     answers = [answer.items[0] for answer in recommender.recommend(asked)]
@@ -133,19 +161,24 @@ def test_a_ring_is_learned_by_heart() -> None:
 def test_words_speak_for_news_that_nobody_has_read() -> None:
     dataset = news()
     recommender = rings.fitted(
-        NRMS(dim=16, words=16, query=16, epochs=30, batch=32, rate=0.01, patience=0), dataset
+        NRMS(dim=16, words=16, query=16, epochs=30, batch=32, rate=0.01, patience=0),
+        dataset,
     )
     fresh = tuple(dataset.items[f"n{subject}7"] for subject in range(4))
     for subject in range(4):
         history = tuple(Rating(dataset.items[f"n{subject}{n}"], 1.0) for n in (0, 2, 4))
-        (answer,) = recommender.recommend([Request("new", history, Scale(0, 1), fresh, 1)])
+        (answer,) = recommender.recommend(
+            [Request("new", history, Scale(0, 1), fresh, 1)],
+        )
         assert answer.items == (f"n{subject}7",)
 
 
 def test_one_seed_one_model_and_another_seed_another() -> None:
     asked = [rings.request(1, 2), rings.request(9)]
     first, again, other = (
-        rings.fitted(NRMS(dim=8, epochs=2, batch=64, patience=0), seed=seed).score(asked)
+        rings.fitted(NRMS(dim=8, epochs=2, batch=64, patience=0), seed=seed).score(
+            asked,
+        )
         for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first, again)
@@ -168,9 +201,15 @@ def test_a_score_does_not_depend_on_the_rest_of_the_batch() -> None:
     [
         ({"heads": 0}, "nrms: heads must be at least 1, got 0"),
         ({"dim": 10}, "nrms: dim must be a multiple of heads=4, got 10"),
-        ({"dropout": -0.1}, "nrms: dropout must be a share from 0 to below 1, got -0.1"),
+        (
+            {"dropout": -0.1},
+            "nrms: dropout must be a share from 0 to below 1, got -0.1",
+        ),
     ],
 )
-def test_settings_that_make_no_model_are_refused(settings: dict[str, Any], problem: str) -> None:
+def test_settings_that_make_no_model_are_refused(
+    settings: dict[str, Any],
+    problem: str,
+) -> None:
     with pytest.raises(RecommenderError, match=problem):
         NRMS(**settings)

@@ -14,7 +14,8 @@ from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from tests.recommenders import data
 
 pytestmark = pytest.mark.skipif(
-    not torch.cuda.is_available(), reason="needs a GPU that PyTorch can use"
+    not torch.cuda.is_available(),
+    reason="needs a GPU that PyTorch can use",
 )
 
 
@@ -30,13 +31,20 @@ def scores(spec: str, folder: Path) -> Floats:
 @pytest.mark.parametrize("name", TRAINED)
 def test_training_twice_gives_the_same_scores(name: str, tmp_path: Path) -> None:
     spec = f"{name}?dim=16&epochs=5&patience=0&device=cuda"
-    assert np.array_equal(scores(spec, tmp_path / "first"), scores(spec, tmp_path / "second"))
+    assert np.array_equal(
+        scores(spec, tmp_path / "first"),
+        scores(spec, tmp_path / "second"),
+    )
 
 
 @pytest.mark.parametrize("name", sorted({*TRAINED} - {"nrms", "sasrec"}))
 def test_the_order_is_that_of_the_processor(name: str, tmp_path: Path) -> None:
     # The other two drop values at random while they learn, and a GPU draws others.
     spec = f"{name}?dim=16&epochs=5&patience=0&device="
-    here, there = (scores(spec + device, tmp_path / device) for device in ("cpu", "cuda"))
-    agreement = [stats.kendalltau(a, b).statistic for a, b in zip(here, there, strict=True)]
+    here, there = (
+        scores(spec + device, tmp_path / device) for device in ("cpu", "cuda")
+    )
+    agreement = [
+        stats.kendalltau(a, b).statistic for a, b in zip(here, there, strict=True)
+    ]
     assert np.mean(agreement) > 0.95

@@ -26,42 +26,61 @@ def normalised(values: Floats, weight: Floats, bias: Floats) -> Floats:
     return np.asarray(centred / np.sqrt((centred**2).mean() + 1e-5) * weight + bias)
 
 
-def reference(weights: dict[str, Floats], history: list[int], layers: int, heads: int) -> Floats:
+def reference(
+    weights: dict[str, Floats],
+    history: list[int],
+    layers: int,
+    heads: int,
+) -> Floats:
     """The scores of a history without padding, one place, one head, one sum at a time."""
     items, dim = weights["items"], weights["items"].shape[1]
     places = weights["positions"][-len(history) :]
-    states = [items[i] * np.sqrt(dim) + place for i, place in zip(history, places, strict=True)]
+    states = [
+        items[i] * np.sqrt(dim) + place
+        for i, place in zip(history, places, strict=True)
+    ]
     for block in range(layers):
         own = {
             name.removeprefix(f"blocks.{block}."): value
             for name, value in weights.items()
             if name.startswith(f"blocks.{block}.")
         }
-        ready = [normalised(s, own["before.weight"], own["before.bias"]) for s in states]
-        parts = [np.split(own["project.weight"] @ s + own["project.bias"], 3) for s in ready]
+        ready = [
+            normalised(s, own["before.weight"], own["before.bias"]) for s in states
+        ]
+        parts = [
+            np.split(own["project.weight"] @ s + own["project.bias"], 3) for s in ready
+        ]
         after = []
         for now, state in enumerate(states):
             heard = np.zeros(dim)
             for head in np.split(np.arange(dim), heads):
                 query = parts[now][0][head]
                 force = np.array(
-                    [query @ parts[then][1][head] for then in range(now + 1)]
+                    [query @ parts[then][1][head] for then in range(now + 1)],
                 ) / np.sqrt(len(head))
                 share = np.exp(force) / np.exp(force).sum()
-                heard[head] = sum(share[then] * parts[then][2][head] for then in range(now + 1))
+                heard[head] = sum(
+                    share[then] * parts[then][2][head] for then in range(now + 1)
+                )
             state = state + own["mix.weight"] @ heard + own["mix.bias"]
             inner = normalised(state, own["between.weight"], own["between.bias"])
             inner = np.maximum(own["inner.weight"] @ inner + own["inner.bias"], 0)
             after.append(state + own["outer.weight"] @ inner + own["outer.bias"])
         states = after
-    return np.asarray(items @ normalised(states[-1], weights["last.weight"], weights["last.bias"]))
+    return np.asarray(
+        items @ normalised(states[-1], weights["last.weight"], weights["last.bias"]),
+    )
 
 
 @pytest.mark.parametrize("heads", [1, 2])
 def test_scores_equal_a_plain_computation(heads: int) -> None:
     model = fitted(SASRec(**{**QUICK, "epochs": 5}, heads=heads))
     assert isinstance(model, SASRec)
-    weights = {name: value.double().numpy() for name, value in model.network.state_dict().items()}
+    weights = {
+        name: value.double().numpy()
+        for name, value in model.network.state_dict().items()
+    }
     for asked in (request(4), request(7, 3, 9), request(1, 2, 3, 4, 5, 6, 7, 8)):
         columns = encode([asked], model.catalogue, 6)
         history = [int(column) for column in columns[0] if column != PAD]
@@ -76,7 +95,10 @@ def test_the_ring_is_learned_by_heart(negatives: int) -> None:
     asked = [request(start, (start + 1) % 18, k=1) for start in range(18)]
     answers = [answer.items for answer in model.recommend(asked)]
     right = [(f"i{(start + 2) % 18}",) for start in range(18)]
-    assert np.mean([one == other for one, other in zip(answers, right, strict=True)]) > 0.95
+    assert (
+        np.mean([one == other for one, other in zip(answers, right, strict=True)])
+        > 0.95
+    )
 
 
 def test_the_order_of_a_history_decides() -> None:
@@ -85,7 +107,9 @@ def test_the_order_of_a_history_decides() -> None:
     assert np.abs(there - back).max() > 0.1
 
 
-def test_the_loss_contrasts_each_target_with_the_drawn_others_and_skips_padding() -> None:
+def test_the_loss_contrasts_each_target_with_the_drawn_others_and_skips_padding() -> (
+    None
+):
     dataset = ring(steps=4)
     model = fitted(SASRec(**{**QUICK, "epochs": 1}), dataset)
     assert isinstance(model, SASRec)
@@ -104,7 +128,11 @@ def test_the_loss_contrasts_each_target_with_the_drawn_others_and_skips_padding(
                 scores = items @ states[place]
                 positive.append(scores[targets[row, place]])
                 negative.append(
-                    torch.where(drawn == targets[row, place], -torch.inf, scores[drawn])
+                    torch.where(
+                        drawn == targets[row, place],
+                        -torch.inf,
+                        scores[drawn],
+                    ),
                 )
         expected = sampled_cross_entropy(torch.stack(positive), torch.stack(negative))
         assert float(network.loss(*batch)) == pytest.approx(float(expected), rel=1e-5)

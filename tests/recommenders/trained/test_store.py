@@ -38,7 +38,10 @@ def model(folder: Path, **changes: Any) -> BPRMF:
     return made
 
 
-def test_a_second_run_loads_what_the_first_trained(tmp_path: Path, trainings: list[object]) -> None:
+def test_a_second_run_loads_what_the_first_trained(
+    tmp_path: Path,
+    trainings: list[object],
+) -> None:
     first, second = (fitted(model(tmp_path)) for _ in range(2))
     assert len(trainings) == 1
     assert np.array_equal(first.score(ASKED), second.score(ASKED))
@@ -52,7 +55,9 @@ def test_a_second_run_loads_what_the_first_trained(tmp_path: Path, trainings: li
 
 
 def test_whatever_the_weights_follow_from_makes_another_model(
-    tmp_path: Path, trainings: list[object], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    trainings: list[object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fitted(model(tmp_path))
     fitted(model(tmp_path, rate=0.1))
@@ -94,7 +99,10 @@ def _rename(path: Path) -> None:
     ],
 )
 def test_what_is_damaged_is_trained_anew_and_replaced(
-    tmp_path: Path, trainings: list[object], file: str, damage: Callable[[Path], None]
+    tmp_path: Path,
+    trainings: list[object],
+    file: str,
+    damage: Callable[[Path], None],
 ) -> None:
     expected = fitted(model(tmp_path)).score(ASKED)
     (path,) = tmp_path.rglob(file)
@@ -104,8 +112,13 @@ def test_what_is_damaged_is_trained_anew_and_replaced(
     assert len(trainings) == 2
 
 
-def test_two_processes_train_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This one trains, and until it is done the other one, which wants the same model, waits."""
+def test_two_processes_train_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """This one trains, and until it is done the other one,
+    which wants the same model, waits.
+    """
     code = f"""
 from pathlib import Path
 from pytest_recsys_mt.recommenders.trained import base
@@ -118,7 +131,10 @@ print(fitted(model(Path({str(tmp_path)!r}), epochs=5)).score(ASKED).tobytes().he
     root = Path(__file__).resolve().parents[3]
     began: list[str] = []
     with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         output = other.stdout
@@ -136,7 +152,8 @@ print(fitted(model(Path({str(tmp_path)!r}), epochs=5)).score(ASKED).tobytes().he
 
 
 def test_a_training_that_fails_leaves_nothing_and_holds_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(*args: object) -> None:
         raise KeyboardInterrupt
@@ -155,13 +172,18 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         fitted(model(tmp_path / "file"))
 
 
-def test_without_a_folder_models_are_kept_among_the_user_s_caches(tmp_path: Path) -> None:
+def test_without_a_folder_models_are_kept_among_the_user_s_caches(
+    tmp_path: Path,
+) -> None:
     fitted(BPRMF(dim=4, epochs=1))
     assert list((tmp_path / "cache").rglob("model.json"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and modes are of POSIX")
-def test_only_a_folder_of_ones_own_is_believed(tmp_path: Path, trainings: list[object]) -> None:
+def test_only_a_folder_of_ones_own_is_believed(
+    tmp_path: Path,
+    trainings: list[object],
+) -> None:
     fitted(model(tmp_path))
     (weights,) = tmp_path.rglob("weights.safetensors")
     weights.rename(tmp_path / "elsewhere")
@@ -176,7 +198,8 @@ def test_only_a_folder_of_ones_own_is_believed(tmp_path: Path, trainings: list[o
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions are of POSIX")
 def test_what_is_there_needs_no_folder_that_can_be_written(
-    tmp_path: Path, trainings: list[object]
+    tmp_path: Path,
+    trainings: list[object],
 ) -> None:
     fitted(model(tmp_path))
     for path in [*tmp_path.rglob("*.lock")]:

@@ -30,7 +30,10 @@ class Fixed(Network):
         self.step = step
 
     def batches(
-        self, training: Training, size: int, rng: np.random.Generator
+        self,
+        training: Training,
+        size: int,
+        rng: np.random.Generator,
     ) -> Iterator[tuple[Tensor, ...]]:
         yield (torch.tensor(self.step),)
 
@@ -48,7 +51,14 @@ def training() -> Training:
 
 
 def settings(**changes: Any) -> Settings:
-    usual = {"epochs": 9, "batch": 4, "rate": 1.0, "decay": 0.0, "patience": 3, "length": 0}
+    usual = {
+        "epochs": 9,
+        "batch": 4,
+        "rate": 1.0,
+        "decay": 0.0,
+        "patience": 3,
+        "length": 0,
+    }
     return Settings(**{**usual, **changes})
 
 
@@ -60,14 +70,20 @@ def test_the_latest_item_is_ranked_among_all_that_came_not_before() -> None:
     assert validate(network, training(), rows, 1) == pytest.approx(third)
     network.scores.data = torch.tensor([0.0, 0, 0, 1, 2, 3])
     assert validate(network, training(), rows, 0) == pytest.approx(third)
-    network.scores.data = torch.zeros(6)  # all alike predicts nothing: as if last of the three
+    network.scores.data = torch.zeros(
+        6,
+    )  # all alike predicts nothing: as if last of the three
     assert validate(network, training(), rows, 0) == pytest.approx(third)
 
 
 def test_a_rank_below_the_top_ten_still_counts_in_the_mean_rank() -> None:
     """Ranks 1 and 16 have the geometric mean 4, and the NDCG of the first alone."""
     dataset = table(
-        ("u", "a", 1), ("u", "b", 1), ("v", "a", 1), ("v", "q", 1), items="abcdefghijklmnopq"
+        ("u", "a", 1),
+        ("u", "b", 1),
+        ("v", "a", 1),
+        ("v", "q", 1),
+        items="abcdefghijklmnopq",
     )
     both = Training.of(dataset, Catalogue.of(dataset))
     network = Fixed(17)
@@ -87,9 +103,15 @@ def test_training_stops_when_it_gets_no_better_and_keeps_the_best() -> None:
 
 
 def test_what_rose_slowly_is_given_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The best epoch is the twentieth: half as many more are waited for, though patience is 3."""
+    """The best epoch is the twentieth: half as many more
+    are waited for, though patience is 3.
+    """
     ranks = iter([*range(50, 30, -1), *[40] * 90])
-    monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(next(ranks), 0.0))
+    monkeypatch.setattr(
+        trainer,
+        "validate",
+        lambda *_: trainer.Validation(next(ranks), 0.0),
+    )
     monkeypatch.setattr(trainer, "popularity", lambda *_: 90.0)
     report = train(Fixed(6), training(), settings(epochs=90), 0)
     assert (report.best, report.epochs) == (20, 30)
@@ -98,19 +120,29 @@ def test_what_rose_slowly_is_given_more_time(monkeypatch: pytest.MonkeyPatch) ->
 def test_chance_among_the_first_ten_does_not_stop_a_training(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """NDCG is at its best in the first epoch, as on a plateau, while the items come nearer to the top."""
+    """NDCG is at its best in the first epoch, as on a plateau,
+    while the items come nearer to the top.
+    """
     found = iter([(100.0 - epoch, 0.5 if not epoch else 0.1) for epoch in range(9)])
-    monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(*next(found)))
+    monkeypatch.setattr(
+        trainer,
+        "validate",
+        lambda *_: trainer.Validation(*next(found)),
+    )
     report = train(Fixed(6), training(), settings(), 0)
     assert (report.best, report.epochs) == (9, 9)
 
 
-def test_a_plateau_at_popularity_is_given_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plateau_at_popularity_is_given_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Ranks stand still for twelve epochs, at popularity's or far below; patience is 3."""
     for popular, expected in ((40.0, (14, 17)), (90.0, (1, 4))):
         ranks = iter([40.0, *[41.0] * 12, 20.0, *[21.0] * 9])
         monkeypatch.setattr(
-            trainer, "validate", lambda *_, ranks=ranks: trainer.Validation(next(ranks), 0.0)
+            trainer,
+            "validate",
+            lambda *_, ranks=ranks: trainer.Validation(next(ranks), 0.0),
         )
         monkeypatch.setattr(trainer, "popularity", lambda *_, popular=popular: popular)
         report = train(Fixed(6), training(), settings(epochs=17), 0)
@@ -118,7 +150,9 @@ def test_a_plateau_at_popularity_is_given_more_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_popularity_is_ranked_as_networks_are() -> None:
-    """Columns are in the order of popularity, so scores that fall with the column rank alike."""
+    """Columns are in the order of popularity, so scores
+    that fall with the column rank alike.
+    """
     dataset = ring(users=30)
     catalogue = Catalogue.of(dataset)
     some = Training.of(dataset, catalogue)
@@ -142,7 +176,10 @@ def test_users_too_short_to_validate_are_trained_to_the_end() -> None:
 
 
 def test_a_loss_that_is_no_number_is_said_with_a_way_out() -> None:
-    with pytest.raises(RecommenderError, match=r"diverged.*lower the learning rate.*rate=0\.1"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"diverged.*lower the learning rate.*rate=0\.1",
+    ):
         train(Fixed(6, step=math.inf), training(), settings(), 0)
 
 
@@ -163,7 +200,8 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(
-    terminal: bool, monkeypatch: pytest.MonkeyPatch
+    terminal: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
@@ -173,7 +211,9 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     assert ("NDCG@10" in stream.getvalue()) is terminal
 
 
-def test_who_is_told_of_the_progress_shows_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_told_of_the_progress_shows_it_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(trainer, "SHOWN_AFTER", 0)
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
@@ -199,13 +239,19 @@ def test_who_is_told_of_the_progress_shows_it_alone(monkeypatch: pytest.MonkeyPa
         ({"patience": -1}, "patience must be at least 0, got -1"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_parameters_that_cannot_be_are_refused(
+    wrong: dict[str, Any],
+    message: str,
+) -> None:
     with pytest.raises(RecommenderError, match=f"bprmf: {message}"):
         BPRMF(**wrong)
 
 
 def test_a_device_that_is_not_there_is_said() -> None:
-    with pytest.raises(RecommenderError, match=r"device='abacus'.*choose 'auto', 'cpu' or 'cuda'"):
+    with pytest.raises(
+        RecommenderError,
+        match=r"device='abacus'.*choose 'auto', 'cpu' or 'cuda'",
+    ):
         fitted(BPRMF(dim=4, epochs=1, device="abacus"))
 
 
@@ -215,4 +261,6 @@ def test_what_is_not_fitted_says_so() -> None:
 
 
 def test_a_ring_without_validation_users_is_no_special_case() -> None:
-    assert np.isfinite(fitted(BPRMF(dim=4, epochs=2), ring(steps=2)).score([request(1)])).all()
+    assert np.isfinite(
+        fitted(BPRMF(dim=4, epochs=2), ring(steps=2)).score([request(1)]),
+    ).all()

@@ -1,4 +1,6 @@
-"""What is known of each trained model by construction, judged as a user's tests would judge it."""
+"""What is known of each trained model by construction,
+judged as a user's tests would judge it.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def _rerate(request: Request, rng: Generator, world: World) -> Request:
         history=tuple(
             dataclasses.replace(rating, value=float(value))
             for rating, value in zip(request.history, values, strict=True)
-        )
+        ),
     )
 
 
@@ -83,30 +85,47 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Recsys]:
         recommender = resolve(f"{name}?{SMALL}")
         recommender.folder = folder / "models"  # type: ignore[union-attr]
         return Recsys(
-            lambda design: run.runner(recommender, name, design), design, lambda found: found
+            lambda design: run.runner(recommender, name, design),
+            design,
+            lambda found: found,
         )
 
     return recsys
 
 
 def verdict(recsys: Recsys, change: Transformation) -> Verdict:
-    return same_ranking(recsys.run(), recsys.run(change), similarity="kendall", margin=0.05)
+    return same_ranking(
+        recsys.run(),
+        recsys.run(change),
+        similarity="kendall",
+        margin=0.05,
+    )
 
 
 # One test a model, since each process that meets a model trains it.
 @pytest.mark.parametrize("name", TRAINED)
 def test_nobody_reads_ratings_the_order_of_candidates_or_names(
-    asked: Callable[[str], Recsys], name: str
+    asked: Callable[[str], Recsys],
+    name: str,
 ) -> None:
-    for change in (scale_ratings(2), shift_ratings(1), RERATE, shuffle_candidates, rename_user):
+    for change in (
+        scale_ratings(2),
+        shift_ratings(1),
+        RERATE,
+        shuffle_candidates,
+        rename_user,
+    ):
         found = verdict(asked(name), change)
-        assert (found.status, found.estimate, found.users) == ("holds", 0, ENOUGH), change.name
+        assert (found.status, found.estimate, found.users) == ("holds", 0, ENOUGH), (
+            change.name
+        )
     assert asked(name).runner.subject.ignores == {"ratings"}
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_models_of_sequences_break_the_order_of_a_history_and_models_of_sets_cannot(
-    asked: Callable[[str], Recsys], name: str
+    asked: Callable[[str], Recsys],
+    name: str,
 ) -> None:
     # Who declares that the order counts is not asked the shipped relation.
     reordered = dataclasses.replace(reorder_history, unless=())
@@ -119,13 +138,16 @@ def test_models_of_sequences_break_the_order_of_a_history_and_models_of_sets_can
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_ratings_that_no_scale_has_are_still_not_read(
-    asked: Callable[[str], Recsys], name: str
+    asked: Callable[[str], Recsys],
+    name: str,
 ) -> None:
     recsys = asked(name)
     off = Transformation(
         "off_the_scale",
         lambda request, rng, world: request.replace(
-            history=tuple(dataclasses.replace(r, value=1e6 * r.value) for r in request.history)
+            history=tuple(
+                dataclasses.replace(r, value=1e6 * r.value) for r in request.history
+            ),
         ),
     )
     assert verdict(recsys, off).estimate == 0

@@ -188,9 +188,9 @@ _SOUND: Mapping[str, Callable[[Any], Any]] = {
     "edits": partial(
         _each,
         "edits",
-        kind=Callable,
+        kind=Callable,  # type: ignore[arg-type]
         means="a function from a text to a text",
-    ),  # type: ignore[arg-type]
+    ),
     "seen": partial(_tuple, "seen"),
     "scale": _sound_scale,
     "attributes": lambda given: (

@@ -52,12 +52,12 @@ def run(pytester: pytest.Pytester) -> Run:
 
 def kept(folder: Path, document: dict[str, Any], **more: Any) -> int:
     return Store.of(folder).keep(
-        document,
+        document,  # type: ignore[arg-type]
         [json.dumps(document)],
         folder,
         everybody=True,
         **more,
-    )  # type: ignore[arg-type]
+    )
 
 
 @pytest.fixture

@@ -59,11 +59,11 @@ def test_what_is_right_is_taken() -> None:
 
     found = Request(
         "u",
-        [Rating(FILM, np.float32(4)), Rating(FILM, 3)],
+        [Rating(FILM, np.float32(4)), Rating(FILM, 3)],  # type: ignore[arg-type]
         Scale(),
         None,
-        np.int64(2),
-    )  # type: ignore[arg-type]
+        np.int64(2),  # type: ignore[arg-type]
+    )
     assert len(found.history) == 2
     assert Request(
         **{**RIGHT, "candidates": iter([FILM]), "seen": ["x"]},

@@ -134,8 +134,8 @@ def test_a_promise_that_there_is_not_is_refused() -> None:
         Transformation(
             "mine",
             apply=lambda request, rng, world: request,
-            promised="recent",
-        )  # type: ignore[arg-type]
+            promised="recent",  # type: ignore[arg-type]
+        )
 
 
 def test_an_exception_for_a_promise_that_there_is_not_is_refused() -> None:

@@ -57,6 +57,13 @@ def has_failed(answer: Answer) -> bool:
     return "error" in answer or "lost" in answer
 
 
+def without_error(answer: Answer) -> Answer:
+    """A copy of an answer without its error."""
+    copied = answer.copy()
+    copied.pop("error", None)
+    return copied
+
+
 def is_empty(answer: Answer) -> bool:
     """Whether an answer says nothing; a refusal says why."""
     if "not_applicable" in answer:

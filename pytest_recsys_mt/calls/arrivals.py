@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from pytest_recsys_mt.calls import tokens
-from pytest_recsys_mt.calls.answer import Answer, Known, has_failed
+from pytest_recsys_mt.calls.answer import Answer, Known, has_failed, without_error
 from pytest_recsys_mt.calls.bill import Bill, State
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.spending import Spending
 from pytest_recsys_mt.calls.stopping import Stopping
 from pytest_recsys_mt.calls.subject import Subject
 
@@ -28,7 +29,8 @@ class Arrivals:
     Args:
         run: Name of the run, which each answer carries.
         answers: The answers of this process, to which those that arrive are added.
-        bill: Counts each answer and each failed attempt.
+        bill: Records each answer and each failed attempt.
+        spending: Counts them towards the limits of the run.
         keeping: Writes answers to disk.
         stopping: Learns how each call ended.
         failures: Gets the tracebacks of failed calls.
@@ -46,6 +48,7 @@ class Arrivals:
         answers: Known,
         *,
         bill: Bill,
+        spending: Spending,
         keeping: Keeping,
         stopping: Stopping,
         failures: Failures,
@@ -56,6 +59,7 @@ class Arrivals:
         self._run = run
         self._answers = answers
         self._bill = bill
+        self._spending = spending
         self._keeping = keeping
         self._stopping = stopping
         self._failures = failures
@@ -129,21 +133,21 @@ class Arrivals:
         """Write answers to disk; returns which could not be written, and why."""
         try:
             return self._keeping.write(subject, answered)
-        except (
-            MemoryError
-        ):  # anywhere on the way to the disk: the answers are paid for all the same
+        except MemoryError:
+            # Anywhere on the way to the disk: the answers are paid for all the same.
             return self._keeping.hold(subject, answered)
 
     def _completed(self, subject: Subject, call: Call, answer: Answer) -> Answer:
         """An answer as it is stored: with the run, the time at
         which it was sent, and a plausible usage.
         """
-        if answer.get("text") is not None and answer.pop("error", ""):
+        if answer.get("text") is not None and answer.get("error"):
             # A text with an error is an empty text; it stays if a second attempt gets
             # no other answer.
             self._empty_keys.add(call.key)
+            answer = without_error(answer)
         if tokens.is_thrifty(call, answer):
-            answer["usage"] = tokens.filled(subject, call, answer)
+            answer = {**answer, "usage": tokens.filled(subject, call, answer)}
             self._add_note(
                 f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more",
             )
@@ -183,4 +187,4 @@ class Arrivals:
         if "lost" not in answer and not leaves_empty_answer:
             self._answers[call.key] = answer
             self._progress.add(answer, fact.usd)
-        self._bill.spend(subject, call, answer)
+        self._spending.spend(subject, call, answer)

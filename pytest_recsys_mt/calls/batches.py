@@ -8,6 +8,7 @@ from pytest_recsys_mt.calls.arrivals import Answered, Arrivals
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.spending import Spending
 from pytest_recsys_mt.calls.stopping import Stopping
 from pytest_recsys_mt.calls.subject import Subject
 
@@ -60,10 +61,10 @@ class Batches:
         arrivals: Stores the answers.
         ask: How calls are sent; None if the subject asks its recommender in this
             process.
-        bill: How many calls the limits allow at once.
+        bill: Records calls in flight that get no answer.
+        spending: How many calls the limits allow at once.
         stopping: Why no more calls are sent.
         progress: Shows how far the calls are.
-        is_limited: Whether the run has limits, which are checked before each batch.
     """
 
     def __init__(
@@ -72,17 +73,17 @@ class Batches:
         ask: Ask | None,
         *,
         bill: Bill,
+        spending: Spending,
         stopping: Stopping,
         progress: Progress,
-        is_limited: bool,
     ) -> None:
         self._arrivals = arrivals
         self._ask: Ask = ask or ask_here
         self._is_here = ask is None
         self._bill = bill
+        self._spending = spending
         self._stopping = stopping
         self._progress = progress
-        self._is_limited = is_limited
 
     def send(
         self,
@@ -97,16 +98,16 @@ class Batches:
         if not calls:
             return Sent(calls)
         with self._progress.batch(subject.name, len(calls)):
-            unpriced = self._bill.unpriced(subject, calls)
+            unpriced = self._spending.unpriced(subject, calls)
             if unpriced:
                 return Sent(calls, unpriced)
             with_following = list(calls)
             waiting = list(calls)
             while waiting and not self._stopping.reason(subject):
-                room = self._bill.room(subject, waiting)
+                room = self._spending.room(subject, waiting)
                 batch = waiting[:room]
                 waiting = waiting[room:]
-                self._bill.reserve(subject, batch)
+                self._spending.reserve(subject, batch)
                 following = self._send_batch(subject, batch, ask, then)
                 with_following += following.joined
                 with_following += following.later
@@ -173,7 +174,7 @@ class Batches:
         """Send calls within the batch in flight, if no limit must be checked before;
         returns whether they were.
         """
-        is_plain_batch = not self._is_limited and ask is None and self._is_here
+        is_plain_batch = not self._spending.is_limited and ask is None and self._is_here
         if not is_plain_batch or not subject.also(calls):
             return False
         self._progress.more(len(calls))
@@ -191,4 +192,4 @@ class Batches:
             call = calls[position]
             if not self._arrivals.has_answer(call):
                 self._bill.note(subject, call, LOST, "failed")
-                self._bill.spend(subject, call, LOST)
+                self._spending.spend(subject, call, LOST)

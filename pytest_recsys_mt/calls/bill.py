@@ -1,8 +1,7 @@
-"""What each call cost, and whether the limits of the run allow further ones."""
+"""What each call cost: the facts on the calls of one process."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
@@ -12,9 +11,7 @@ from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import Caused, Causes
-from pytest_recsys_mt.calls.day_account import Accounts
-from pytest_recsys_mt.calls.limits import Budget
-from pytest_recsys_mt.calls.prices import Price, Prices
+from pytest_recsys_mt.calls.prices import SubjectPrices, usd_of
 from pytest_recsys_mt.requests import Usage, is_cut_off
 
 if TYPE_CHECKING:
@@ -98,17 +95,6 @@ def _weight(fact: CallFact) -> tuple[int, bool, int]:
     return RANK[fact.state], fact.usd is None, fact.prompt_tokens
 
 
-class _Spending(NamedTuple):
-    """What a call takes, or may take; infinity if there is no upper bound."""
-
-    tokens: float
-    usd: float
-
-    def raised_to(self, other: _Spending) -> _Spending:
-        """The larger of both in tokens and in USD."""
-        return _Spending(max(self.tokens, other.tokens), max(self.usd, other.usd))
-
-
 class _Cost(NamedTuple):
     """The cost of a call in USD, and its upper bound; None where it is unknown."""
 
@@ -120,79 +106,19 @@ class Bill:
     """Counts the calls of one process and what they cost.
 
     Args:
-        prices: The prices of the models.
-        budget: What the run may spend; None without limits.
+        prices: The prices of the recommenders.
         causes: Collects who asked for each call.
     """
 
-    def __init__(
-        self,
-        prices: Prices,
-        budget: Budget | Accounts | None,
-        causes: Causes,
-    ) -> None:
+    def __init__(self, prices: SubjectPrices, causes: Causes) -> None:
         self.causes = causes
         self._prices = prices
-        self._budget = budget
-        self._prices_by_subject: dict[str, Price | None] = {}
         self._facts_by_key: dict[str, list[CallFact]] = {}
-        self._planned_by_key: dict[str, _Spending] = {}
-        self._largest_by_subject: dict[str, _Spending] = {}
-
-    @property
-    def reached(self) -> str:
-        """The limit of the run that is reached, in words; empty if none is reached."""
-        if self._budget is None:
-            return ""
-        return self._budget.reached
-
-    def room(self, subject: Subject, calls: Sequence[Call]) -> int:
-        """How many of the next calls may be sent at once; see `Budget.room`."""
-        if self._budget is None:
-            return len(calls)
-        if subject.streams:
-            calls = calls[: self._budget.at_once]
-        return self._budget.room(self._expected(subject, call) for call in calls)
-
-    def reserve(self, subject: Subject, calls: Sequence[Call]) -> None:
-        """Count the next calls towards the limits of the run,
-        in case this process dies with them.
-        """
-        if self._budget is None:
-            return
-        expected = (self._expected(subject, call) for call in calls)
-        self._budget.reserve(expected, subject.name)
-
-    def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
-        """Why calls cannot be held to a limit in USD; empty if they can."""
-        if self._budget is None:
-            return ""
-        limits = self._budget.limits
-        if limits.usd is None or not limits.every_price:
-            return ""
-        if self._price(subject, calls[0]) is not None:
-            return ""
-        return (
-            f"the price of {subject.name} is not known, so --recsys-max-usd cannot limit its cost; give "
-            f"the price in a TOML file: --recsys-prices=FILE"
-        )
 
     def found(self, call: Call, answer: Answer) -> None:
         """Record an answer of an earlier run."""
         free = _Cost(usd=0.0, at_most=0.0)
         self._record(call, _fact(call, answer, "cached", free))
-
-    def spend(self, subject: Subject, call: Call, answer: Answer) -> None:
-        """Count a call, or an attempt at it, towards the limits of the run."""
-        if self._budget is None:
-            return
-        spent = self._spent(subject, call, answer)
-        largest = self._largest_by_subject.get(subject.name, _Spending(0, 0.0))
-        self._largest_by_subject[subject.name] = largest.raised_to(spent)
-        # A lost attempt is followed by another result of the same call, which counts as
-        # the call.
-        calls = 0 if "lost" in answer else 1
-        self._budget.spend(spent.tokens, spent.usd, calls=calls, model=subject.name)
 
     def note(
         self,
@@ -226,15 +152,8 @@ class Bill:
     def _record(self, call: Call, fact: CallFact) -> None:
         self._facts_by_key.setdefault(call.key, []).append(fact)
 
-    def _price(self, subject: Subject, call: Call) -> Price | None:
-        """The price of a subject's tokens, looked up once."""
-        name = subject.name
-        if name not in self._prices_by_subject:
-            self._prices_by_subject[name] = self._prices.of(name, call.content["model"])
-        return self._prices_by_subject[name]
-
     def _cost(self, subject: Subject, call: Call, answer: Answer) -> _Cost:
-        price = self._price(subject, call)
+        price = self._prices.of(subject, call)
         usage = usage_of(answer)
         if price is None:
             # No tokens cost nothing, whatever the price.
@@ -243,47 +162,11 @@ class Bill:
         if price.is_free:
             return _Cost(usd=0.0, at_most=0.0)
         if usage is not None:
-            usd = _usd(price, usage)
+            usd = usd_of(price, usage)
             return _Cost(usd, at_most=usd)
         most = tokens.most(subject, call, answer)
         at_most = price.usd(most.prompt, most.output) if most.is_bound else None
         return _Cost(usd=None, at_most=at_most)
-
-    def _spent(
-        self,
-        subject: Subject,
-        call: Call,
-        answer: Answer | None = None,
-    ) -> _Spending:
-        """What a call took as reported; what it may take, if
-        nothing is reported or before its answer.
-        """
-        usage = None if answer is None else usage_of(answer)
-        if usage is None:
-            most = tokens.most(subject, call, answer)
-            usage = Usage(most.prompt, most.output)
-        price = self._price(subject, call)
-        usd = 0.0 if price is None else _usd(price, usage)
-        return _Spending(usage.prompt_tokens + usage.completion_tokens, usd)
-
-    def _expected(self, subject: Subject, call: Call) -> _Spending:
-        """What a call may take: as planned, or as the largest
-        call of its subject if that took more.
-        """
-        largest = self._largest_by_subject.get(subject.name)
-        if call.prompt is None and largest is None:
-            price = self._price(subject, call)
-            if price is None or not price.is_free:
-                return _Spending(
-                    math.inf,
-                    math.inf,
-                )  # the cost is unknown, so the call is sent alone
-        if call.key not in self._planned_by_key:
-            self._planned_by_key[call.key] = self._spent(subject, call)
-        planned = self._planned_by_key[call.key]
-        if largest is None:
-            return planned
-        return planned.raised_to(largest)
 
 
 def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
@@ -304,7 +187,3 @@ def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
         cached_tokens=usage.cached_tokens,
         sent=not unsent,
     )
-
-
-def _usd(price: Price, usage: Usage) -> float:
-    return price.usd(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)

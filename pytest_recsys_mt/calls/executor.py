@@ -16,10 +16,11 @@ from pytest_recsys_mt.calls.day_account import Accounts
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.keeping import Keeping, missing
 from pytest_recsys_mt.calls.limits import Budget
-from pytest_recsys_mt.calls.prices import Prices
+from pytest_recsys_mt.calls.prices import Prices, SubjectPrices
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.calls.scheduling import Decision, OnlyKnown, Scheduler, Turns
+from pytest_recsys_mt.calls.spending import Spending
 from pytest_recsys_mt.calls.stopping import Stopping
 from pytest_recsys_mt.calls.subject import Subject
 
@@ -69,7 +70,9 @@ class Executor:
         notes: list[str] | None = None,
     ) -> None:
         self.here = ask is None
-        self.bill = Bill(prices or Prices(), budget, causes or Causes())
+        subject_prices = SubjectPrices(prices or Prices())
+        self.bill = Bill(subject_prices, causes or Causes())
+        self._spending = Spending(subject_prices, budget)
         self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
         self.readings = Readings()
@@ -82,12 +85,13 @@ class Executor:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._keeping = Keeping(cache, run)
         self._turns = Turns(cache, self._keeping, budget, self._progress)
-        stopping = Stopping(self.bill, self._keeping)
+        stopping = Stopping(self._spending, self._keeping)
         self._answers = Known()
         self._arrivals = Arrivals(
             run,
             self._answers,
             bill=self.bill,
+            spending=self._spending,
             keeping=self._keeping,
             stopping=stopping,
             failures=self.failures,
@@ -101,9 +105,9 @@ class Executor:
             self._arrivals,
             ask,
             bill=self.bill,
+            spending=self._spending,
             stopping=stopping,
             progress=self._progress,
-            is_limited=budget is not None,
         )
 
     @property
@@ -322,7 +326,7 @@ class Executor:
             return len(calls)
         with self._cache.lock("spent"):
             self._budget.open()
-        return self.bill.room(subject, calls)
+        return self._spending.room(subject, calls)
 
     def keep_rest(self) -> str:
         """Write what the disk did not take when it arrived; returns what became of it,

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pytest_recsys_mt.requests import Usage
 from pytest_recsys_mt.safety.errors import PriceError
 from pytest_recsys_mt.safety.files import (
     MOST_DATA,
@@ -22,6 +23,10 @@ from pytest_recsys_mt.safety.files import (
     look_alike,
     toml_of,
 )
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.call import Call
+    from pytest_recsys_mt.calls.subject import Subject
 
 HOST = "api.openai.com"
 """The host whose prices come with this package; other
@@ -118,6 +123,30 @@ class Prices:
         if isinstance(host, str) and urlsplit(host).hostname == HOST:
             return self._packaged.get(str(model))
         return None
+
+
+class SubjectPrices:
+    """The prices of the recommenders of a run, each looked up once.
+
+    Args:
+        prices: The prices of the models.
+    """
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._by_subject: dict[str, Price | None] = {}
+
+    def of(self, subject: Subject, call: Call) -> Price | None:
+        """The price of the tokens of a subject's calls; None if it is unknown."""
+        name = subject.name
+        if name not in self._by_subject:
+            self._by_subject[name] = self._prices.of(name, call.content["model"])
+        return self._by_subject[name]
+
+
+def usd_of(price: Price, usage: Usage) -> float:
+    """What tokens that were reported cost, in USD."""
+    return price.usd(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
 
 
 def text_of(path: Path) -> str:

@@ -4,8 +4,8 @@ import os
 import threading
 
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.keeping import Keeping
+from pytest_recsys_mt.calls.spending import Spending
 from pytest_recsys_mt.calls.subject import Subject
 
 interrupted = threading.Event()
@@ -21,8 +21,8 @@ class Stopping:
     the run that began this worker is gone.
     """
 
-    def __init__(self, bill: Bill, keeping: Keeping) -> None:
-        self._bill = bill
+    def __init__(self, spending: Spending, keeping: Keeping) -> None:
+        self._spending = spending
         self._keeping = keeping
         self._started_by = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else None
         # By the name of the subject: why each call failed, empty where it did not.
@@ -41,7 +41,7 @@ class Stopping:
         # A process whose parent has ended gets another one.
         if self._started_by is not None and self._started_by != os.getppid():
             return "the process that started this worker has ended"
-        return self._keeping.refusal(subject) or self._bill.reached
+        return self._keeping.refusal(subject) or self._spending.reached
 
     def final(self, subject: Subject) -> str:
         """As `reason`, with the most common failure, once

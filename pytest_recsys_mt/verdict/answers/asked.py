@@ -65,7 +65,7 @@ class Lost:
     source: Asked | None = None
 
 
-class Tally:
+class Counted:
     """What `Sample` and `Pairs` count in the same way."""
 
     lost: tuple[Lost, ...]

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal, Protocol
 
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
-from pytest_recsys_mt.verdict.answers.asked import Asked, Lost, Tally
+from pytest_recsys_mt.verdict.answers.asked import Asked, Counted, Lost
 from pytest_recsys_mt.verdict.answers.named import Named
 from pytest_recsys_mt.verdict.verdict import Verdict
 
@@ -109,7 +109,7 @@ Drawn = Literal["users", "candidates", "held-out items", "changes"]
 
 
 @dataclass(frozen=True)
-class Sample(Tally):
+class Sample(Counted):
     """The answers of one side.
 
     Attributes:
@@ -184,7 +184,7 @@ class Sample(Tally):
 
 
 @dataclass(frozen=True)
-class Pairs(Tally):
+class Pairs(Counted):
     """The answers of both sides for the users that have both.
 
     ``source[i]`` and ``followup[i]`` are of one user.

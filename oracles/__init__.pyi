@@ -92,6 +92,7 @@ from pytest_recsys_mt.oracles.statistics.same_distribution import (
     same_distribution as same_distribution,
 )
 from pytest_recsys_mt.oracles.statistics.sign_flips import *
+from pytest_recsys_mt.oracles.statistics.two_samples import *
 from pytest_recsys_mt.oracles.unmoved import unmoved as unmoved
 from pytest_recsys_mt.oracles.within_noise import within_noise as within_noise
 

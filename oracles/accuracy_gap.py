@@ -3,7 +3,7 @@ as well as those about popular ones.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_recsys_mt.oracles.arguments import not_negative
@@ -61,16 +61,7 @@ def accuracy_gap(
     found, done = begun("accuracy_gap", context, choices, details=details, column=False)
     if done:
         return found
-    groups: dict[bool, list[bool]] = {True: [], False: []}
-    missed = Counter[bool]()
-    for name, hit, chosen in zip(
-        choices.questions,
-        choices.hits,
-        choices.chosen,
-        strict=True,
-    ):
-        groups[name in rare].append(hit)
-        missed[name in rare] += chosen is None
+    groups, missed = _by_group(choices, rare)
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
         found = replace(
@@ -87,24 +78,52 @@ def accuracy_gap(
         for key in (False, True)
     )
     means = {key: sum(hits) / len(hits) for key, hits in groups.items()}
-    wrong, right = choices.hits.count(False), sum(choices.hits)
-    figures = {
-        "accuracy_popular": means[False],
-        "accuracy_rare": means[True],
-        "rare_share_of_wrong": groups[True].count(False) / wrong if wrong else None,
-        "rare_share_of_right": sum(groups[True]) / right if right else None,
-    }
     return judged(
         found,
         RateDifference(popular, unpopular),
         "at most",
         margin,
         context,
-        details={"figures": figures},
+        details={"figures": _figures(choices, groups[True], means)},
         estimate=means[False] - means[True],
         measures="accuracy on popular items minus that on rare ones",
         users=len(choices.questions),
     )
+
+
+def _by_group(
+    choices: Choices,
+    rare: Collection[str],
+) -> tuple[dict[bool, list[bool]], Counter[bool]]:
+    """Whether each answer is right, and how many were missed, by whether the question
+    is about a rare item.
+    """
+    groups: dict[bool, list[bool]] = {True: [], False: []}
+    missed = Counter[bool]()
+    for name, hit, chosen in zip(
+        choices.questions,
+        choices.hits,
+        choices.chosen,
+        strict=True,
+    ):
+        groups[name in rare].append(hit)
+        missed[name in rare] += chosen is None
+    return groups, missed
+
+
+def _figures(
+    choices: Choices,
+    rare_hits: Sequence[bool],
+    means: Mapping[bool, float],
+) -> dict[str, float | None]:
+    """Both accuracies, and the shares of rare items among wrong and right answers."""
+    wrong, right = choices.hits.count(False), sum(choices.hits)
+    return {
+        "accuracy_popular": means[False],
+        "accuracy_rare": means[True],
+        "rare_share_of_wrong": rare_hits.count(False) / wrong if wrong else None,
+        "rare_share_of_right": sum(rare_hits) / right if right else None,
+    }
 
 
 def _smallest(rejects: Callable[[float], bool]) -> float:

@@ -58,12 +58,6 @@ def better_than_baseline(
         return found
     theirs = _values(choices, baseline, name)
     ours = np.array(choices.hits, np.float64)
-    figures = {
-        "accuracy": float(ours.mean()),
-        f"accuracy_of_{name}": float(theirs.mean()),
-        "only_the_model_is_right": int(((ours == 1) & (theirs == 0)).sum()),
-        "only_the_baseline_is_right": int(((ours == 0) & (theirs == 1)).sum()),
-    }
     read = np.array([chosen is not None for chosen in choices.chosen])
     unknown = np.cumsum(read)[~read]
     return judged(
@@ -72,11 +66,21 @@ def better_than_baseline(
         "at least",
         margin,
         context,
-        details={"figures": figures},
+        details={"figures": _figures(ours, theirs, name)},
         estimate=float(np.mean(ours - theirs)),
         measures=f"accuracy minus that of {name}",
         users=len(ours),
     )
+
+
+def _figures(ours: Floats, theirs: Floats, name: str) -> dict[str, float]:
+    """Both accuracies, and how many questions only one side answered rightly."""
+    return {
+        "accuracy": float(ours.mean()),
+        f"accuracy_of_{name}": float(theirs.mean()),
+        "only_the_model_is_right": int(((ours == 1) & (theirs == 0)).sum()),
+        "only_the_baseline_is_right": int(((ours == 0) & (theirs == 1)).sum()),
+    }
 
 
 def _require_values(choices: Choices, baseline: Mapping[str, float], name: str) -> None:

@@ -45,11 +45,7 @@ def better_than_chance(
         each question with a right answer and 0 for each other one. Its details contain
         a ``dimension`` with Wilson's 95 % interval.
     """
-    limit = 1 / choices.options if threshold is None else threshold
-    if not 0 <= limit < 1:
-        raise OracleError(
-            f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}",
-        )
+    limit = _limit(choices, threshold)
     found, done = begun(
         "better_than_chance",
         context,
@@ -59,29 +55,50 @@ def better_than_chance(
     )
     if done:
         return found
-    count, users = sum(choices.hits), len(choices.hits)
-    missed = choices.chosen.count(None)
-    low, high = rate_interval(count, users)[0], rate_interval(count + missed, users)[1]
-    figure = {
-        "name": dimension or metric,
-        "value": choices.accuracy,
-        "low": low,
-        "high": high,
-    }
     return judged(
         found,
-        Rate(count, users - missed, missed),
+        _rate(choices),
         "at least",
         limit,
         context,
-        details={"dimension": figure},
+        details={"dimension": _dimension(choices, dimension or metric)},
         metric=metric,
         value=choices.accuracy,
         measures="share of right answers",
-        users=users,
+        users=len(choices.hits),
         per_user=_right_or_wrong(choices),
         reach=(0.0, 1.0),
     )
+
+
+def _limit(choices: Choices, threshold: float | None) -> float:
+    """The threshold, by default chance, after a check."""
+    limit = 1 / choices.options if threshold is None else threshold
+    if not 0 <= limit < 1:
+        raise OracleError(
+            f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}",
+        )
+    return limit
+
+
+def _rate(choices: Choices) -> Rate:
+    """The share of right answers, with the missed ones of unknown value."""
+    missed = choices.chosen.count(None)
+    return Rate(sum(choices.hits), len(choices.hits) - missed, missed)
+
+
+def _dimension(choices: Choices, name: str) -> dict[str, object]:
+    """The share of right answers with Wilson's 95 % interval, in which missed answers
+    are wrong at one end and right at the other.
+    """
+    count, users = sum(choices.hits), len(choices.hits)
+    most = count + choices.chosen.count(None)
+    return {
+        "name": name,
+        "value": choices.accuracy,
+        "low": rate_interval(count, users)[0],
+        "high": rate_interval(most, users)[1],
+    }
 
 
 def _right_or_wrong(choices: Choices) -> dict[str, float]:

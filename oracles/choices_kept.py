@@ -7,6 +7,7 @@ from itertools import compress
 import numpy as np
 
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.multiple_choice import (
     begun,
     judged,
@@ -57,43 +58,59 @@ def accuracy_kept(
     )
     if done:
         return found
-    hits = np.array(
-        [(source.hits[one], followup.hits[other]) for one, other in pairs],
-        np.float64,
-    )
+    hits = _hits(source, followup, pairs)
     before, after = hits.mean(axis=0).tolist()
+    places, told_of_unknown = unknown(source, followup)
+    known = [one not in places for one, _ in pairs]
+    loss = (hits[:, 0] - hits[:, 1])[known]
+    read = list(compress(pairs, known))
+    order = [one for one, _ in read]
+    names = [source.questions[one] for one in order]
+    return judged(
+        found,
+        Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places]),
+        "at most",
+        margin,
+        context,
+        details={"figures": _figures(source, followup, pairs, before, after)},
+        estimate=before - after,
+        measures="loss of accuracy",
+        users=len(read),
+        reason=told_of_unknown,
+        examples=_examples(source, followup, read),
+        per_user=dict(zip(names, loss.tolist(), strict=True)),
+        reach=(-1.0, 1.0),
+    )
+
+
+def _hits(
+    source: Choices,
+    followup: Choices,
+    pairs: Sequence[tuple[int, int]],
+) -> Floats:
+    """Whether the answers to each question are right, ``(n, 2)``."""
+    hits = [(source.hits[one], followup.hits[other]) for one, other in pairs]
+    return np.array(hits, np.float64)
+
+
+def _figures(
+    source: Choices,
+    followup: Choices,
+    pairs: Sequence[tuple[int, int]],
+    before: float,
+    after: float,
+) -> dict[str, float | None]:
+    """Both accuracies, their change, and how many questions were answered otherwise or
+    missed.
+    """
     otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
-    figures = {
+    return {
         "source_accuracy": before,
         "followup_accuracy": after,
         "relative_change": relative_change(before, after),
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
-    places, told_of_unknown = unknown(source, followup)
-    known = [one not in places for one, _ in pairs]
-    loss = (hits[:, 0] - hits[:, 1])[known]
-    pairs = list(compress(pairs, known))
-    order = [one for one, _ in pairs]
-    mean = Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places])
-    return judged(
-        found,
-        mean,
-        "at most",
-        margin,
-        context,
-        details={"figures": figures},
-        estimate=before - after,
-        measures="loss of accuracy",
-        users=len(pairs),
-        reason=told_of_unknown,
-        examples=_examples(source, followup, pairs),
-        per_user={
-            source.questions[one]: float(lost)
-            for one, lost in zip(order, loss, strict=True)
-        },
-        reach=(-1.0, 1.0),
-    )
 
 
 def same_choices(
@@ -129,14 +146,9 @@ def same_choices(
     unclear, told_of_unknown = unknown(source, *followups)
     common = sorted(set.intersection(*map(set, places)).difference(unclear))
 
-    def is_changed(place: int) -> bool:
-        """Whether any form of the question at that place of
-        the source was answered otherwise.
-        """
-        of_forms = zip(followups, places, strict=True)
-        return any(form.said[at[place]] != source.said[place] for form, at in of_forms)
-
-    changed = [place for place in common if is_changed(place)]
+    changed = [
+        place for place in common if _is_changed(place, source, followups, places)
+    ]
     figures = {**_accuracies(followups), "questions_changed": len(changed)}
     first = places[0]
     mean = Rate(len(changed), len(common), len(unclear))
@@ -161,6 +173,19 @@ def same_choices(
         per_user={source.questions[place]: float(place in changed) for place in common},
         reach=(0.0, 1.0),
     )
+
+
+def _is_changed(
+    place: int,
+    source: Choices,
+    followups: Sequence[Choices],
+    places: Sequence[Mapping[int, int]],
+) -> bool:
+    """Whether any form of the question at that place of the source was answered
+    otherwise; `places` has where each form has it, by the place in the source.
+    """
+    of_forms = zip(followups, places, strict=True)
+    return any(form.said[at[place]] != source.said[place] for form, at in of_forms)
 
 
 def _accuracies(forms: Sequence[Choices]) -> dict[str, float | str | None]:

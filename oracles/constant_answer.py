@@ -60,29 +60,54 @@ def constant_answer(
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
     told = _in_words(place, count, len(places), share)
-    figures = {
-        "most_chosen_option": place + 1,
-        "its_share_of_right_answers": share,
-        "position_entropy": entropy(places, choices.options),
-        "position_p": uniform_p(places, choices.options),
-    }
     verdict = judged(
         found,
         Rate(count, len(places), len(choices.chosen) - len(places)),
         "at most",
         limit,
         Context(context.alpha / choices.options),  # it reports nothing
-        details={"figures": figures},
+        details={"figures": _figures(places, place, share, choices.options)},
         metric="most_chosen",
         value=count / len(places),
         measures="share of answers that choose one place",
         users=len(places),
         reason=told,
     )
-    unanimous = float(choices.options) ** (1 - len(places))
-    if count == len(choices.chosen) and unanimous <= context.alpha:
-        verdict = replace(verdict, status="violated", p_value=unanimous, reason=told)
+    if count == len(choices.chosen):
+        verdict = _of_one_place(verdict, choices, told, context.alpha)
     return context.report(verdict)
+
+
+def _figures(
+    places: list[int],
+    most_chosen: int,
+    right: float,
+    options: int,
+) -> dict[str, float | None]:
+    """The place chosen most often, in what share of questions it is right, and how
+    uniform the choices are.
+    """
+    return {
+        "most_chosen_option": most_chosen + 1,
+        "its_share_of_right_answers": right,
+        "position_entropy": entropy(places, options),
+        "position_p": uniform_p(places, options),
+    }
+
+
+def _of_one_place(
+    verdict: Verdict,
+    choices: Choices,
+    told: str,
+    alpha: float,
+) -> Verdict:
+    """The verdict if only one place was ever chosen: violated unless uniform choices
+    would do that too often.
+    """
+    unanimous = float(choices.options) ** (1 - len(choices.chosen))
+    if unanimous > alpha:
+        return verdict
+    return replace(verdict, status="violated", p_value=unanimous, reason=told)
 
 
 def _in_words(place: int, count: int, answers: int, right: float) -> str:

@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import compare, reported
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
+from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers
@@ -66,26 +67,42 @@ def monotone(
             f"{oracle}: a series has at least two sides, got {len(sides)}",
         )
     most = not_negative(oracle, "margin", margin)
-    whole, ways = isinstance(named, Aggregate), len(sides) - 1
-    measures = f"largest fall of {spoken(named.name)} in one step"
-    divided = sliced(oracle, slices, named)
-    claim = Claim(oracle, "at most", most, whole, ways, measures, divided)
+    claim = _claim(oracle, named, most, len(sides) - 1, slices)
     context = one_side(oracle, "sides[0]", sides[0]).context
     measure = partial(score_effects, score=named, sign=-1)
     names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]
     steps = [
         compare(before, after, claim, measure) for before, after in pairwise(sides)
     ]
-    told = [
-        f"{before} to {after}: {_in_short(step)}"
-        for (before, after), step in zip(pairwise(names), steps, strict=True)
-    ]
+    told = _told(names, steps)
     again = partial(monotone, score=score, margin=margin, slices=slices)
     return reported(
         _together(steps, told, context.alpha),
         lambda *each: again(each),
         *sides,
     )
+
+
+def _claim(
+    oracle: str,
+    score: Score | Aggregate,
+    margin: float,
+    steps: int,
+    slices: Slices | None,
+) -> Claim:
+    """The claim on one step of so many."""
+    whole = isinstance(score, Aggregate)
+    measures = f"largest fall of {spoken(score.name)} in one step"
+    divided = sliced(oracle, slices, score)
+    return Claim(oracle, "at most", margin, whole, steps, measures, divided)
+
+
+def _told(names: Sequence[str], steps: Sequence[Verdict]) -> list[str]:
+    """Each step in words, between sides of these names."""
+    return [
+        f"{before} to {after}: {_in_short(step)}"
+        for (before, after), step in zip(pairwise(names), steps, strict=True)
+    ]
 
 
 def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:

@@ -156,17 +156,7 @@ def _found(
     if at_once and not one_by_one:
         return "violated", told
     try:
-        if one_by_one:
-            theirs = zip(pairs.source, effect, strict=True)
-            agree = {asked.user for asked, differs in theirs if not differs}
-            anew = source.pair_anew(
-                followup,
-                len(pairs.source),
-                without=agree,
-                alone=True,
-            )
-        else:
-            anew = source.pair_anew(followup, len(pairs.source))
+        anew = _asked_again(source, followup, pairs, effect, alone=one_by_one)
     except MissingAnswerError:
         if at_once:
             return "violated", told
@@ -175,21 +165,7 @@ def _found(
         )
     if anew is None:
         return "violated", told
-    confirmed = sum(
-        _differ(*both) for both in zip(anew.source, anew.followup, strict=True)
-    )
-    if not again:
-        first = {
-            one.user: (one, two)
-            for one, two in zip(pairs.source, pairs.followup, strict=True)
-        }
-        confirmed = sum(
-            _differ(*first[one.user])
-            and _differ(one, two)
-            and not _differ(first[one.user][1], two)
-            for one, two in zip(anew.source, anew.followup, strict=True)
-            if one.user in first
-        )
+    confirmed = _confirmed(pairs, anew, same_request=again)
     if confirmed:
         way = " one by one" if one_by_one else ""
         return "violated", f"{told}, {confirmed} of them also when asked again{way}"
@@ -204,6 +180,45 @@ def _found(
             f"or those before it, change the answer to a request"
         )
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
+
+
+def _asked_again(
+    source: Answers,
+    followup: Answers,
+    pairs: Pairs,
+    effect: np.ndarray,
+    *,
+    alone: bool,
+) -> Pairs | None:
+    """Both sides asked once more, if `alone` each request by itself and only those of
+    users whose answers differ. None if no answer can change.
+    """
+    if not alone:
+        return source.pair_anew(followup, len(pairs.source))
+    theirs = zip(pairs.source, effect, strict=True)
+    agree = {asked.user for asked, differs in theirs if not differs}
+    return source.pair_anew(followup, len(pairs.source), without=agree, alone=True)
+
+
+def _confirmed(pairs: Pairs, anew: Pairs, *, same_request: bool) -> int:
+    """How many users' answers differ again; if the two requests are not the same one,
+    only users whose follow-up answers are as before.
+    """
+    if same_request:
+        return sum(
+            _differ(*both) for both in zip(anew.source, anew.followup, strict=True)
+        )
+    first = {
+        one.user: (one, two)
+        for one, two in zip(pairs.source, pairs.followup, strict=True)
+    }
+    return sum(
+        _differ(*first[one.user])
+        and _differ(one, two)
+        and not _differ(first[one.user][1], two)
+        for one, two in zip(anew.source, anew.followup, strict=True)
+        if one.user in first
+    )
 
 
 def _differ(source: Asked, followup: Asked) -> bool:

@@ -8,8 +8,14 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.judging.ladder import BOTH_ENDS
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
-from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
-from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
+from pytest_recsys_mt.oracles.statistics.crossing_point import (
+    CrossingPoint,
+    crossing_point,
+)
+from pytest_recsys_mt.oracles.statistics.paired_difference import (
+    PairedDifference,
+    paired_difference,
+)
 from pytest_recsys_mt.oracles.user_scores import account_of, incomplete, user_scores
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers
@@ -53,28 +59,15 @@ def not_behind(
             f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}",
         )
     sides = [*ours, *other]
+    context = ours[0].context
     if (lacking := incomplete(oracle, sides, named, bounded=True)) is not None:
-        return ours[0].context.report(lacking)
+        return context.report(lacking)
     mine, theirs = _scores(sides, named, len(ours))
     if len(mine) < 2:
-        return ours[0].context.report(
-            Verdict("not-applicable", oracle, reason="too few users"),
-        )
+        return context.report(Verdict("not-applicable", oracle, reason="too few users"))
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
     status, users = _of_all_users(sides, named, len(ours), alpha)
-    figures = {
-        **_spread("ours", mine.mean(axis=0)),
-        **_spread("other", theirs.mean(axis=0)),
-        "difference": found.mean,
-        "p": found.p_value,
-        "alpha": alpha,
-    }
-    told = (
-        f"{_in_words(named, mine, theirs, other[0])}, two-sided p={found.p_value:.2g}"
-    )
-    if missing := users - len(mine):
-        told += f"; {_missing_in_words(missing, users)}"
-    return ours[0].context.report(
+    return context.report(
         Verdict(
             status,
             oracle,
@@ -83,10 +76,41 @@ def not_behind(
             users=found.users,
             account=account_of(sides, named, len(mine)).plain,
             approximate=True,
-            reason=told,
-            details={"figures": figures},
+            reason=_reason(named, mine, theirs, other[0], found.p_value, users),
+            details={"figures": _figures(mine, theirs, found, alpha)},
         ),
     )
+
+
+def _figures(
+    mine: Floats,
+    theirs: Floats,
+    found: PairedDifference,
+    alpha: float,
+) -> dict[str, float | None]:
+    """Both means with their spread over fits, and what the test found."""
+    return {
+        **_spread("ours", mine.mean(axis=0)),
+        **_spread("other", theirs.mean(axis=0)),
+        "difference": found.mean,
+        "p": found.p_value,
+        "alpha": alpha,
+    }
+
+
+def _reason(
+    score: Score,
+    mine: Floats,
+    theirs: Floats,
+    other: Answers,
+    p_value: float | None,
+    users: int,
+) -> str:
+    """Both means and what the test says, and how many of all users are missing."""
+    told = f"{_in_words(score, mine, theirs, other)}, two-sided p={p_value:.2g}"
+    if missing := users - len(mine):
+        told += f"; {_missing_in_words(missing, users)}"
+    return told
 
 
 def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:
@@ -166,44 +190,59 @@ def ahead_when_cold(
     if len(mine) < 2:
         return context.report(Verdict("not-applicable", oracle, reason="too few users"))
     found = crossing_point(lengths, mine, theirs)
-    status: Status = "inconclusive"
-    if found.low != lengths[0]:
-        status = "holds"
-    elif found.high == lengths[0]:
-        status = "violated"
     lines = {
         name: [
             list(point) for point in curve({each: of[each] for each in lengths}, named)
         ]
         for name, of in (("ours", ours), ("other", other))
     }
+    return context.report(
+        Verdict(
+            _status_of(found, lengths[0]),
+            oracle,
+            users=len(mine),
+            account=account_of(sides, named, len(mine)).plain,
+            reason=_point_in_words(found),
+            details=_curves_and_point(named, lines, found),
+        ),
+    )
+
+
+def _status_of(found: CrossingPoint, shortest: int) -> Status:
+    """Whether the other recommender is not better with the shortest histories."""
+    if found.low != shortest:
+        return "holds"
+    return "violated" if found.high == shortest else "inconclusive"
+
+
+def _curves_and_point(
+    score: Score,
+    lines: Mapping[str, Sequence[Sequence[float]]],
+    found: CrossingPoint,
+) -> dict[str, object]:
+    """The curves of both recommenders, and where they cross."""
+    return {
+        "curve": {
+            "x": "items of the history",
+            "y": score.name,
+            "points": lines["ours"],
+        }
+        | {"lines": lines},
+        "figures": {
+            "crossing_point": found.length,
+            "low": found.low,
+            "high": found.high,
+            "never": found.never,
+        },
+    }
+
+
+def _point_in_words(found: CrossingPoint) -> str:
     at = "never" if found.length is None else f"at {found.length} items"
     interval = " to ".join(
         "never" if end is None else str(end) for end in (found.low, found.high)
     )
-    return context.report(
-        Verdict(
-            status,
-            oracle,
-            users=len(mine),
-            account=account_of(sides, named, len(mine)).plain,
-            reason=f"overtaken {at}, 95 % interval {interval}",
-            details={
-                "curve": {
-                    "x": "items of the history",
-                    "y": named.name,
-                    "points": lines["ours"],
-                }
-                | {"lines": lines},
-                "figures": {
-                    "crossing_point": found.length,
-                    "low": found.low,
-                    "high": found.high,
-                    "never": found.never,
-                },
-            },
-        ),
-    )
+    return f"overtaken {at}, 95 % interval {interval}"
 
 
 def _scores(

@@ -11,12 +11,10 @@ shows nothing. `same_ranking` fixes both.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
@@ -41,12 +39,12 @@ from pytest_recsys_mt.oracles.similarities.similarity import (
     Similarity,
     similarity_named,
 )
-from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
-from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
+from pytest_recsys_mt.oracles.statistics.two_samples import TwoSamples
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
-__all__ = ["paper_t_test", "t_from_summary"]
+__all__ = ["paper_t_test"]
 
 TOO_FEW_RUNS = (
     "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
@@ -109,28 +107,48 @@ def paper_t_test(
         or kindest is None
     ):
         return context.report(verdict)
-    t, p = effects.mean.test()
+    return context.report(_tested(verdict, effects.mean, kindest, seen, context))
+
+
+def _tested(
+    verdict: Verdict,
+    samples: TwoSamples,
+    kindest: TwoSamples,
+    seen: Seen,
+    context: Context,
+) -> Verdict:
+    """The verdict with what the test says.
+
+    Args:
+        verdict: The verdict on the means, of which some users have answers.
+        samples: The runs without and with the change.
+        kindest: Those that speak most for equality.
+        seen: What was seen of all users.
+        context: The rules of the run.
+    """
+    t, p = samples.test()
     differ = p < context.alpha
-    rejected = differ and verdict.estimate > 0
+    loss = verdict.estimate or 0.0
+    rejected = differ and loss > 0
     missing = seen.account.missing
     if rejected and missing:
         without_runs = missing - sum(
-            user in pairs.unread_users for user in verdict.per_user
+            user in seen.tally.unread_users for user in verdict.per_user
         )
-        rejected = _stands(kindest, without_runs, effects, context)
-    test = f"the paper's unpaired two-sided t-test of {effects.mean.runs_in_words}: t={t:.2f}"
-    shown = _shown(verdict.estimate, differ=differ, rejected=rejected)
-    return context.report(
-        dataclasses.replace(
-            verdict,
-            status="violated" if rejected else "inconclusive" if missing else "holds",
-            p_value=p,
-            details={**verdict.details, "t": t, "p": p},
-            # The test is two-sided: it allows no side, and equal runs would give 0.
-            allowed=None,
-            approximate=True,
-            reason="; ".join((test, shown, *missing_in_words(seen.account))),
-        ),
+        rejected = _stands(kindest, without_runs, seen.effects, context)
+    test = (
+        f"the paper's unpaired two-sided t-test of {samples.runs_in_words}: t={t:.2f}"
+    )
+    shown = _shown(loss, differ=differ, rejected=rejected)
+    return dataclasses.replace(
+        verdict,
+        status="violated" if rejected else "inconclusive" if missing else "holds",
+        p_value=p,
+        details={**verdict.details, "t": t, "p": p},
+        # The test is two-sided: it allows no side, and equal runs would give 0.
+        allowed=None,
+        approximate=True,
+        reason="; ".join((test, shown, *missing_in_words(seen.account))),
     )
 
 
@@ -145,85 +163,6 @@ def _shown(loss: float, *, differ: bool, rejected: bool) -> str:
     if not rejected:
         return "the runs differ, but the users without an answer may make up for it"
     return "the runs differ: with the change they agree less"
-
-
-def t_from_summary(
-    mean1: float,
-    sd1: float,
-    n1: int,
-    mean2: float,
-    sd2: float,
-    n2: int,
-) -> tuple[float, float]:
-    """Student's unpaired t-test with equal variances, from printed means and
-    deviations.
-
-    Deviations are those with n - 1, and not both 0; sizes are at least 2.
-
-    Example:
-        >>> statistic, p_value = t_from_summary(mean1=0.80, sd1=0.05, n1=10, mean2=0.75, sd2=0.05, n2=10)
-        >>> round(float(p_value), 3)
-        0.038
-
-    Returns:
-        The statistic and the two-sided p-value.
-    """
-    return TwoSamples((mean1, mean2), (sd1, sd2), (n1, n2)).test()
-
-
-class TwoSamples(Student):
-    """The difference of two means by the pooled t distribution, from summaries."""
-
-    def __init__(
-        self,
-        means: Sequence[float],
-        deviations: Sequence[float],
-        counts: Sequence[int],
-    ) -> None:
-        if min(counts) < 2 or min(deviations) < 0 or max(deviations) == 0:
-            raise OracleError(
-                f"an unpaired t-test needs two samples of at least 2 values that are not all "
-                f"equal, got sizes {counts} and standard deviations {deviations}",
-            )
-        self.counts = counts
-        self._means, self._deviations = means, deviations
-        self.estimate = means[0] - means[1]
-        freedom = sum(counts) - 2
-        squares = sum(sd**2 * (n - 1) for sd, n in zip(deviations, counts, strict=True))
-        self._error = math.sqrt(squares / freedom * (1 / counts[0] + 1 / counts[1]))
-        super().__init__(self.estimate, self._error, freedom, 1)
-
-    @classmethod
-    def of(cls, runs: Sequence[Floats]) -> TwoSamples:
-        """The samples of two series of runs, which do not both have one value."""
-        means = [float(run.mean()) for run in runs]
-        deviations = [float(run.std(ddof=1)) for run in runs]
-        return cls(means, deviations, [len(run) for run in runs])
-
-    def beside(self, unread: int, users: int) -> TwoSamples:
-        """The samples if the lists of further users, which could
-        not be read, agreed only with the change.
-        """
-        share = users / (users + unread)
-        first, second = self._means
-        means = (share * first, share * second + 1 - share)
-        if means[0] <= means[1]:
-            means = (0.0, 0.0)
-        return TwoSamples(means, [share * sd for sd in self._deviations], self.counts)
-
-    @property
-    def runs_in_words(self) -> str:
-        """How many runs each sample has."""
-        return f"{self.counts[0]} runs without and {self.counts[1]} with the change"
-
-    def test(self) -> tuple[float, float]:
-        """The statistic and the two-sided p-value of equal means."""
-        return self.estimate / self._error, 2 * self._tail(
-            -abs(self.estimate) / self._error,
-        )
-
-    def _quantiles(self, alpha: float) -> float:
-        return -float(stdtrit(self._freedoms, alpha))
 
 
 def _printed(runs: Sequence[Floats], similarity: str) -> dict[str, dict[str, float]]:

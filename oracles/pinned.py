@@ -1,10 +1,8 @@
 """The lists of users whom a file names must have what the file pins."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from math import ceil, comb, log2
 from pathlib import Path
 
 from pytest_recsys_mt.oracles.arguments import one_side
@@ -17,19 +15,25 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     without_verdict,
 )
 from pytest_recsys_mt.oracles.judging.seen import Seen
-from pytest_recsys_mt.oracles.pins.current_lists import lines, named, updated
+from pytest_recsys_mt.oracles.pins.current_lists import lines, updated
 from pytest_recsys_mt.oracles.pins.entries import (
     Pin,
     contradictions,
     not_offered,
     of_user,
-    offer,
     read,
     refuse,
     unknown,
 )
+from pytest_recsys_mt.oracles.pins.keeping import (
+    Kept,
+    few,
+    kept_in,
+    status_of,
+    too_few,
+)
 from pytest_recsys_mt.oracles.pins.text import rendered, rewritten
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import (
     Answers,
@@ -43,9 +47,6 @@ from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 NEW = 10
 """Users of the run whose lists a new file pins."""
-
-TOLD = 3
-"""Users whose lists a verdict tells; the others are counted."""
 
 
 def pinned(answers: Answers, file: str | Path) -> Verdict:
@@ -233,80 +234,16 @@ def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
         told += ", and comments could not be kept"
     if found.kept:
         told += (
-            f"; {len(found.kept)} could not be written ({_few([*sorted(found.kept)])})"
+            f"; {len(found.kept)} could not be written ({few([*sorted(found.kept)])})"
         )
     told += "; review the diff"
     asking.write(path, text or rendered(found.pins, context.items), told)
     return told
 
 
-def _few(texts: Sequence[str]) -> str:
-    rest = len(texts) - TOLD
-    return ", ".join(texts[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _broken_by(
-    pin: Pin,
-    request: Request,
-    answer: Recommendation,
-    context: Context,
-) -> str:
-    """What is missing in a list, or too much; empty if it has what is pinned."""
-    name = partial(named, items=context.items)
-    found = answer.items
-    parts = []
-    if lacking := [item for item in pin.wanted if item not in found]:
-        parts.append(f"lacks {name(lacking)}")
-    if excluded := [item for item in found if item in pin.excludes]:
-        parts.append(f"has {name(excluded)}, which is excluded")
-    if pin.equals and (more := [item for item in found if item not in pin.equals]):
-        parts.append(f"has {name(more)}, which is not pinned")
-    wanted = pin.equals or pin.begins
-    pairs = list(zip(found, wanted, strict=False))
-    places = [place for place, (one, other) in enumerate(pairs, 1) if one != other]
-    if places and not parts:
-        one, other = pairs[places[0] - 1]
-        parts.append(f"has {name([one])} at place {places[0]}, not {name([other])}")
-    elif pin.equals and not parts and found != pin.equals:
-        parts.append("names an item twice")
-    return ", ".join(parts)
-
-
-def _too_few(asked: Asked, context: Context) -> str:
-    """How many items the shortest list of a user has, if it has too few; empty if not."""
-    length = min(asked.request.k, len(offer(asked.request, context.items)))
-    shortest = min(len(answer.items) for answer in asked.answers)
-    return f"{asked.user!r} got {shortest} of {length}" if shortest < length else ""
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """In how many of its answers a list had what is
-    pinned, and what the first other one has.
-    """
-
-    user: str
-    kept: int
-    of: int
-    strict: bool
-    why: str
-
-    @property
-    def words(self) -> str:
-        """Such as ``user 'u7' lacks Heat (1995) ('i9')``."""
-        times = "" if self.of == 1 else f" (kept in {self.kept} of {self.of} answers)"
-        return f"user {self.user!r} {self.why}{times}"
-
-
-def _majority(count: int, of: int) -> float:
-    """The chance of so many answers or more if they are no majority."""
-    ways = sum(comb(of, more) for more in range(count, of + 1))
-    return float(ways / 2**of)
-
-
 def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict:
     sample = look.sample
-    results: list[_Kept] = []
+    results: list[Kept] = []
 
     def broken(asked: Asked) -> float:
         pin = look.pins[asked.user]
@@ -314,22 +251,15 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
             raise Unanswered(
                 NO_ANSWER,
             )  # a list without items has nothing that is excluded
-        whys = [
-            _broken_by(pin, asked.request, answer, context) for answer in asked.answers
-        ]
-        breaking = [why for why in whys if why]
-        kept = len(whys) - len(breaking)
-        strict = pin.strict or context.deterministic
-        results.append(
-            _Kept(asked.user, kept, len(whys), strict, next(iter(breaking), "")),
-        )
-        return len(breaking) / len(whys)
+        kept = kept_in(asked, pin, context)
+        results.append(kept)
+        return (kept.of - kept.kept) / kept.of
 
     effects, (effect,) = scored(broken, sample.asked)
     seen = Seen.of(effects, sample, sample.asked, ())
     account = seen.account
     unread = too_many_unread(sample, context)
-    status, reason, p_value = _status(results, context)
+    status, reason, p_value = status_of(results, context)
     if status != "violated" or unread:
         found = without_verdict(
             account,
@@ -344,14 +274,7 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
                 "users without an answer cannot keep what is pinned for them",
             )
         status, reason = found or (status, reason)
-    missing = [f"user {user!r}: {why}" for user, why in sorted(look.missing.items())]
-    if missing and status != "not-applicable":
-        reason += (
-            f"; {len(missing)} of {len(look.pins)} users have no list ({_few(missing)})"
-        )
-    short = [told for asked in sample.asked if (told := _too_few(asked, context))]
-    if short:
-        reason += f"; {len(short)} of {len(look.pins)} users got too few items ({_few(short)})"
+    reason += "".join(_lacking(look, status, context))
     details = {
         **unreadable(sample, {}),
         "pinned": {
@@ -380,49 +303,15 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
     )
 
 
-def _status(results: Sequence[_Kept], context: Context) -> tuple[Status, str, float]:
-    """The status of the lists that are known, in words, and its p-value."""
-    noisy = [each for each in results if not each.strict]
-    if context.made_up and noisy:
-        context.unsure()  # so that these calls are planned too
-    level = context.alpha / max(1, len(noisy))
-    p_by_user = {each.user: _majority(each.of - each.kept, each.of) for each in noisy}
-    surely = [each for each in results if each.why and each.strict]
-    mostly = [each for each in noisy if p_by_user[each.user] <= level]
-    doubt = context.unsure() if mostly and not surely else ""
-    broken = surely + ([] if doubt else mostly)
-    among = f"of {len(results)} pinned lists"
-    if broken:
-        words = _few_told(broken)
-        p_value = 0.0 if surely else min(1.0, len(noisy) * min(p_by_user.values()))
-        verb = "is" if len(broken) == 1 else "are"
-        return "violated", f"{len(broken)} {among} {verb} broken: {words}", p_value
-    unclear = [
-        each
-        for each in noisy
-        if each.why and _majority(each.kept, each.of) > context.alpha
-    ]
-    if unclear:
-        needed = ceil(log2(len(noisy) / context.alpha))
-        step = doubt or (
-            f"more answers show whether most keep it (--recsys-replicates={max(needed, 2 * unclear[0].of)}), and "
-            f"strict = true makes one a violation"
-        )
-        return (
-            "inconclusive",
-            f"{len(unclear)} {among} not kept in all answers: {_few_told(unclear)}; {step}",
-            1.0,
-        )
-    often = max((each.of for each in results), default=1)
-    times = (
-        ""
-        if often == 1
-        else f" in {'most' if any(r.why for r in results) else 'all'} of its {often} answers"
-    )
-    return "holds", f"each {among} was kept{times}", 1.0
-
-
-def _few_told(results: Sequence[_Kept]) -> str:
-    rest = len(results) - TOLD
-    told = "; ".join(each.words for each in results[:TOLD])
-    return told + (f"; and {rest} more" if rest > 0 else "")
+def _lacking(look: _Look, status: Status, context: Context) -> Iterator[str]:
+    """How many users have no list, or one with too few items, to be put behind a
+    reason.
+    """
+    of = len(look.pins)
+    missing = [f"user {user!r}: {why}" for user, why in sorted(look.missing.items())]
+    if missing and status != "not-applicable":
+        yield f"; {len(missing)} of {of} users have no list ({few(missing)})"
+    asked = look.sample.asked
+    short = [told for each in asked if (told := too_few(each, context))]
+    if short:
+        yield f"; {len(short)} of {of} users got too few items ({few(short)})"

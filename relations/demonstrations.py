@@ -78,18 +78,8 @@ def demonstrations(
         if not request.history:
             raise NotApplicable("the history is empty")
         donors = _nearest(request, rng, world, embed)[:users]
-        if len(donors) < users:
-            raise NotApplicable(
-                f"fewer than {users} other users have something to show",
-            )
-        before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
-        after = dict.fromkeys(donor[-1].label for donor in donors)
-        added = said(
-            "instructions.demonstrations",
-            before=", ".join(before),
-            after=", ".join(after),
-        )
-        return instructed(request, added, "demonstration")
+        _require_enough(donors, users)
+        return instructed(request, _sentence(donors), "demonstration")
 
     return built_in(
         call_name("demonstrations", users, **by),
@@ -98,6 +88,22 @@ def demonstrations(
         changes={"instruction"},
         needs={"ratings", "text"},
         origin=AGGREGATED_DEMONSTRATIONS,
+    )
+
+
+def _require_enough(donors: Sequence[Sequence[Item]], users: int) -> None:
+    if len(donors) < users:
+        raise NotApplicable(f"fewer than {users} other users have something to show")
+
+
+def _sentence(donors: Sequence[Sequence[Item]]) -> str:
+    """What the donors chose, and what they chose next, as the prompt says it."""
+    before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
+    after = dict.fromkeys(donor[-1].label for donor in donors)
+    return said(
+        "instructions.demonstrations",
+        before=", ".join(before),
+        after=", ".join(after),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.judging.changed_entries import Entries, Shares, compare
 from pytest_recsys_mt.oracles.judging.list_changes import (
+    ListPair,
     Offer,
     Offers,
     compared_lists,
@@ -90,16 +91,7 @@ def looks_at_items(
         )
     ]
     numbers: dict[str, int] = {}
-    source_entries = Entries.of(
-        [each.source for each in lists],
-        [each.source_changed for each in lists],
-        numbers,
-    )
-    followup_entries = Entries.of(
-        [each.followup for each in lists],
-        [each.followup_changed for each in lists],
-        numbers,
-    )
+    source_entries, followup_entries = _entries(lists, numbers)
     if not source_entries.changed.any() or not followup_entries.changed.any():
         return []
     sample = [
@@ -120,6 +112,24 @@ def looks_at_items(
         *_looks_at_side(followup_entries, NEW, traits, offered_shares, ids, offers),
         *_looks_at_places(source_entries, followup_entries),
     ]
+
+
+def _entries(
+    lists: Sequence[ListPair],
+    numbers: dict[str, int],
+) -> tuple[Entries, Entries]:
+    """The entries of both sides' lists; adds the numbers of items that have none."""
+    source = Entries.of(
+        [each.source for each in lists],
+        [each.source_changed for each in lists],
+        numbers,
+    )
+    followup = Entries.of(
+        [each.followup for each in lists],
+        [each.followup_changed for each in lists],
+        numbers,
+    )
+    return source, followup
 
 
 def _sample(offers: Sequence[Offers], context: Context) -> list[str]:

@@ -89,17 +89,12 @@ def confirmed(
             return verdict
         return withdrawn(verdict, f"asked {when}, then again together: {other.reason}")
     if second.status == _difference(verdict):
-        return (
-            other
-            if deterministic
-            else _proved_by_part(verdict, second.users, first.users)
-        )
+        if deterministic:
+            return other
+        return _proved_by_part(verdict, second.users, first.users)
     if deterministic:
-        asked_when = f" (source and follow-ups were asked {when})" if apart else ""
-        reason = (
-            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request{asked_when}, "
-            f"and the recommender declares itself deterministic; with this noise, D is {second.estimate:.3f}"
-        )
+        asked = f" (source and follow-ups were asked {when})" if apart else ""
+        reason = _noise_in_words(changed_users, other.users, second.estimate, asked)
         return withdrawn(other, reason)
     low, high = second.interval
     changed = f"{CHANGED}: " if second.status in ("holds", "violated") else ""
@@ -108,6 +103,16 @@ def confirmed(
         f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
     return withdrawn(other, reason)
+
+
+def _noise_in_words(changed: int, users: int, estimate: float, asked: str) -> str:
+    """That a recommender which declares itself deterministic is not; `asked` says when
+    both sides were asked before, or is empty.
+    """
+    return (
+        f"{CHANGED}: {changed} of {users} users got another answer to the same request{asked}, "
+        f"and the recommender declares itself deterministic; with this noise, D is {estimate:.3f}"
+    )
 
 
 def _difference(verdict: Verdict) -> Status:

@@ -63,12 +63,7 @@ def position_test(
             f"{names.tolist()!r} and draws={draws!r}",
         )
     sizes = np.bincount(places)
-
-    def between(dealt: Floats) -> float:
-        means = np.bincount(places, weights=dealt) / sizes
-        return float(sizes @ (means - dealt.mean()) ** 2)
-
-    observed = between(numbers)
+    observed = _between(numbers, places, sizes)
     # Sums of the same numbers in another order differ in their last digits; they count
     # as equal.
     limit = observed - 1e-9 * float(((numbers - numbers.mean()) ** 2).sum())
@@ -80,8 +75,14 @@ def position_test(
     reached = 0
     for _ in range(draws):
         dealt[rows] = numbers[np.lexsort((rng.random(len(numbers)), whose))]
-        reached += between(dealt) >= limit
+        reached += _between(dealt, places, sizes) >= limit
     return observed, (int(reached) + 1) / (draws + 1)
+
+
+def _between(values: Floats, places: Integers, sizes: Integers) -> float:
+    """The sum of squares between groups, of the values in those places."""
+    means = np.bincount(places, weights=values) / sizes
+    return float(sizes @ (means - values.mean()) ** 2)
 
 
 def _checked_owners(

@@ -72,28 +72,41 @@ def not_scored_lower(
     scores, pairs = seen[-1]
     if len(scores):
         compared = outcomes(arena, pairs, aspect).preference
-        difference = scores[:, 0] - scores[:, 1]
-        figures = {
-            "score": float(scores[:, 0].mean()),
-            "score of the other": float(scores[:, 1].mean()),
-            "told apart by score": _in_words(discrimination(difference)),
-            "told apart by comparison": _in_words(discrimination(compared)),
-            "users tied by score": float((difference == 0).mean()),
-            "users tied by comparison": float((compared == 0).mean())
-            if len(compared)
-            else 1.0,
-        }
-        verdict = annotate(verdict, figures=figures)
+        verdict = annotate(verdict, figures=_figures(scores, compared))
         if verdict.status == "holds" and np.ptp(scores) == 0:
-            told = "the judge gives every list one score, which says nothing of the recommenders"
-            verdict = dataclasses.replace(
-                verdict,
-                status="inconclusive",
-                p_value=None,
-                reason=told,
-            )
+            verdict = _withdrawn(verdict)
     return context.report(
         untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin),
+    )
+
+
+def _figures(scores: Floats, compared: Floats) -> dict[str, float | str]:
+    """Both mean scores, and how clearly scores and comparisons tell the recommenders
+    apart.
+    """
+    difference = scores[:, 0] - scores[:, 1]
+    return {
+        "score": float(scores[:, 0].mean()),
+        "score of the other": float(scores[:, 1].mean()),
+        "told apart by score": _in_words(discrimination(difference)),
+        "told apart by comparison": _in_words(discrimination(compared)),
+        "users tied by score": float((difference == 0).mean()),
+        "users tied by comparison": float((compared == 0).mean())
+        if len(compared)
+        else 1.0,
+    }
+
+
+def _withdrawn(verdict: Verdict) -> Verdict:
+    """A verdict that claims nothing, because all scores are one."""
+    told = (
+        "the judge gives every list one score, which says nothing of the recommenders"
+    )
+    return dataclasses.replace(
+        verdict,
+        status="inconclusive",
+        p_value=None,
+        reason=told,
     )
 
 

@@ -261,7 +261,42 @@ def _judged(
             "inconclusive",
             f"{table.unread:.1%} of the judge's verdicts cannot be read",
         )
-    alpha = context.alpha
+    circles = _circles(table, names, context.alpha)
+    numbers: dict[str, Any] = {
+        "p_value": circles.p_value,
+        "estimate": circles.weakest_preference,
+        "margin": 0.0,
+    }
+    if circles.p_value <= context.alpha:
+        told = " over ".join((*circles.strongest, circles.strongest[0]))
+        return verdict("violated", f"the judge prefers {told}", **numbers)
+    if circles.all_refuted:
+        return verdict("holds", **numbers)
+    return verdict(
+        "inconclusive",
+        "not all preferences are clear; ask more users",
+        **numbers,
+    )
+
+
+@dataclass(frozen=True)
+class _Circles:
+    """What the comparisons say of all circles of three recommenders.
+
+    Attributes:
+        p_value: Of the hypothesis that there is no circle.
+        strongest: The circle whose weakest preference is the strongest.
+        weakest_preference: That preference.
+        all_refuted: Whether each circle has one that is clearly the other way round.
+    """
+
+    p_value: float
+    strongest: tuple[str, ...]
+    weakest_preference: float
+    all_refuted: bool
+
+
+def _circles(table: Table, names: Sequence[str], alpha: float) -> _Circles:
     # Each circle once, from the first of its names on.
     circles = [
         each for each in permutations(names, 3) if each[0] == min(each, key=names.index)
@@ -275,18 +310,11 @@ def _judged(
         p_values.append(max(step.p_at_most(0.0) for step in steps))
         strengths.append(min(step.estimate for step in steps))
         refuted.append(min(step.p_at_least(0.0) for step in steps) <= alpha / 3)
-    p = min(1.0, len(circles) * min(p_values))
-    strongest = circles[int(np.argmax(strengths))]
-    told = " over ".join((*strongest, strongest[0]))
-    numbers: dict[str, Any] = {"p_value": p, "estimate": max(strengths), "margin": 0.0}
-    if p <= alpha:
-        return verdict("violated", f"the judge prefers {told}", **numbers)
-    if all(refuted):
-        return verdict("holds", **numbers)
-    return verdict(
-        "inconclusive",
-        "not all preferences are clear; ask more users",
-        **numbers,
+    return _Circles(
+        p_value=min(1.0, len(circles) * min(p_values)),
+        strongest=circles[int(np.argmax(strengths))],
+        weakest_preference=max(strengths),
+        all_refuted=all(refuted),
     )
 
 

@@ -196,16 +196,21 @@ def ask(
         questions=tuple(questions),
         completions=tuple(completions),
         readings=tuple(
-            None
-            if (text := completion.text) is None
-            else read(
-                text,
-                question,
-                think=think,
-                cut_off=is_cut_off(completion.finish_reason),
-            )
+            _reading(question, completion, think=think)
             for question, completion in zip(questions, completions, strict=True)
         ),
         how="choice scoring" if model.scores_choices and not think else "generation",
         label=label,
+    )
+
+
+def _reading(question: Question, completion: Completion, *, think: bool) -> int | None:
+    """The place of the option that a completion chooses, if it chooses one."""
+    if completion.text is None:
+        return None
+    return read(
+        completion.text,
+        question,
+        think=think,
+        cut_off=is_cut_off(completion.finish_reason),
     )

@@ -102,9 +102,7 @@ def generate(
         if not made:
             skipped[kind.name] = _why_none(kind, settings)
     about = {
-        "dataset": dataset.name,
-        "data": dataset.digest,
-        "family": dataset.family,
+        **_about_data(dataset),
         "mean_log_popularity": source.histories.mean_log_popularity,
         "measures": [kind.name for kind in kinds],
         "count": count,
@@ -112,6 +110,14 @@ def generate(
         **dataclasses.asdict(settings),
     }
     return Generated(tuple(questions), skipped, seed, about)
+
+
+def _about_data(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "dataset": dataset.name,
+        "data": dataset.digest,
+        "family": dataset.family,
+    }
 
 
 def _kinds(measures: Collection[str] | None) -> list[Kind]:

@@ -91,12 +91,6 @@ def knowledge_questions(
         fact(item, kind, histories.namesakes.get(column, ()))
         for column, item in enumerate(histories.items)
     )
-    shown = histories.named.copy()
-    if kind.shows != "label":
-        shown &= np.array(
-            [bool(_text(item, kind)) for item in histories.items],
-            dtype=np.bool_,
-        )
     known = np.array([bool(fact.names) for fact in facts], dtype=np.bool_)
     if not kind.needs:
         known &= histories.named
@@ -110,20 +104,14 @@ def knowledge_questions(
     for user, target, history in windows(
         histories,
         known,
-        shown,
+        _shown(histories, kind),
         settings.history,
         rng,
     ):
-        pool, own = values, ()
+        pool = values
+        own: tuple[str, ...] = ()
         if kind.name in ITSELF:
-            others, open_ = histories.of_user(user), known.copy()
-            open_[others] = False
-            pool = np.flatnonzero(open_)
-            # Products share pictures, so another item may have the text of one that the
-            # user has, or of a namesake of one, which the user may have meant.
-            own = tuple(
-                one for column in others[others != target] for one in facts[column].true
-            )
+            pool, own = _items_of_others(histories, facts, known, user, target)
 
         def text(column: int, right: int = target) -> str:
             one = facts[column]
@@ -143,20 +131,62 @@ def knowledge_questions(
             continue
         options, rows = offer
         behind = tuple((alike[form(facts[row].text)],) for row in rows)
-        item = histories.items[target]
-        draft: Draft = {
+        yield {
             **options,
+            **_about_target(histories, kind, target, history),
             "behind": Behind(history, behind, user),
-            "shown": {
-                "history": tuple(_text(histories.items[at], kind) for at in history),
-            },
-            "popularity": float(histories.popularity[target]),
-            "evidence": {"item": item.id, "label": item.label},
         }
-        if kind.name == "image":
-            latest = histories.items[history[-1]]
-            draft["images"] = names_of(latest.attributes.get("image"))[:1]
-        yield draft
+
+
+def _shown(histories: Histories, kind: Kind) -> Mask:
+    """The items that may stand in a history."""
+    shown = histories.named.copy()
+    if kind.shows != "label":
+        shown &= np.array(
+            [bool(_text(item, kind)) for item in histories.items],
+            dtype=np.bool_,
+        )
+    return shown
+
+
+def _items_of_others(
+    histories: Histories,
+    facts: Sequence[Fact],
+    known: Mask,
+    user: int,
+    target: int,
+) -> tuple[Ints, tuple[str, ...]]:
+    """The items of known fact that a user does not have, and what is true of those that
+    the user has, but for the target.
+
+    Products share pictures, so another item may have the text of one that the user has,
+    or of a namesake of one, which the user may have meant.
+    """
+    own, others = histories.of_user(user), known.copy()
+    others[own] = False
+    true = (one for column in own[own != target] for one in facts[column].true)
+    return np.flatnonzero(others), tuple(true)
+
+
+def _about_target(
+    histories: Histories,
+    kind: Kind,
+    target: int,
+    history: Ints,
+) -> Draft:
+    """What a question shows before its options, and what is known of the next item."""
+    item = histories.items[target]
+    draft: Draft = {
+        "shown": {
+            "history": tuple(_text(histories.items[at], kind) for at in history),
+        },
+        "popularity": float(histories.popularity[target]),
+        "evidence": {"item": item.id, "label": item.label},
+    }
+    if kind.name == "image":
+        latest = histories.items[history[-1]]
+        draft["images"] = names_of(latest.attributes.get("image"))[:1]
+    return draft
 
 
 def _popularities(

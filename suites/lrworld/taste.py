@@ -77,51 +77,83 @@ def rule_questions(
         item, right = int(found.antecedent[row]), int(found.consequent[row])
         pool = asked.copy()
         pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
-        together, confidence, own = found.together[row], found.confidence[row], [item]
+        rule = _Rule([item], right, found.together[row], found.confidence[row], pool)
         for _ in range(
             rng.integers(settings.antecedent) if settings.antecedent > 1 else 0,
         ):
-            whole = [*own, right]
-            holders = np.flatnonzero(
-                histories.by_user[:, whole].sum(axis=1) == len(whole),
-            )
-            counts = np.asarray(histories.by_user[holders].sum(axis=0), dtype=np.int64)
-            enough = max(
-                settings.support * found.users,
-                settings.confidence * len(holders),
-            )
-            ruled = counts >= max(1, enough * (1 - 1e-12))
-            ruled[whole] = False
-            if not (ruled & asked).any():
+            longer = _longer(rule, histories, settings, found.users, rng)
+            if longer is None:
                 break
-            own, right = whole, int(rng.choice(np.flatnonzero(ruled & asked)))
-            together, confidence = counts[right], counts[right] / len(holders)
-            pool = asked & ~ruled
-            pool[own] = False
-        shown = tuple(map(text, own))
+            rule = longer
+        shown = tuple(map(text, rule.antecedent))
         offer = choose(
             rng,
             kind.options,
-            right,
-            np.flatnonzero(pool),
+            rule.consequent,
+            np.flatnonzero(rule.pool),
             text,
             taken=shown,
             matched=matched,
         )
         if offer is not None:
             options, rows = offer
-            lift = confidence * found.users / histories.popularity[right]
+            popularity = histories.popularity[rule.consequent]
             yield {
                 **options,
-                "behind": behind_items(np.array(own), rows),
+                "behind": behind_items(np.array(rule.antecedent), rows),
                 "shown": {"target": shown},
-                "popularity": float(histories.popularity[right]),
+                "popularity": float(popularity),
                 "evidence": {
-                    "support": float(together / found.users),
-                    "confidence": float(confidence),
-                    "lift": float(lift),
+                    "support": float(rule.together / found.users),
+                    "confidence": float(rule.confidence),
+                    "lift": float(rule.confidence * found.users / popularity),
                 },
             }
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """Whoever has some items has another one too.
+
+    Attributes:
+        antecedent: The items.
+        consequent: The other one.
+        together: How many users have all of them.
+        confidence: The share of the users with the antecedent who have both.
+        pool: The items that may be wrong options: no rule leads from the antecedent to
+            them.
+    """
+
+    antecedent: list[int]
+    consequent: int
+    together: float
+    confidence: float
+    pool: Mask
+
+
+def _longer(
+    rule: _Rule,
+    histories: Histories,
+    settings: Settings,
+    users: int,
+    rng: np.random.Generator,
+) -> _Rule | None:
+    """A rule from all items of a given one to one more, drawn at random; None if there
+    is no such rule.
+    """
+    whole = [*rule.antecedent, rule.consequent]
+    asked = histories.asked_items
+    holders = np.flatnonzero(histories.by_user[:, whole].sum(axis=1) == len(whole))
+    counts = np.asarray(histories.by_user[holders].sum(axis=0), dtype=np.int64)
+    enough = max(settings.support * users, settings.confidence * len(holders))
+    ruled = counts >= max(1, enough * (1 - 1e-12))
+    ruled[whole] = False
+    if not (ruled & asked).any():
+        return None
+    right = int(rng.choice(np.flatnonzero(ruled & asked)))
+    pool = asked & ~ruled
+    pool[whole] = False
+    return _Rule(whole, right, counts[right], counts[right] / len(holders), pool)
 
 
 def similar_items(

@@ -4,14 +4,13 @@ Oracles see only plain data (requests, recommendations, the declared error rates
 judging can never call a model.
 """
 
+from pytest_recsys_mt.verdict.answers.asked import Asked, Lost
 from pytest_recsys_mt.verdict.answers.choices import Choices
 from pytest_recsys_mt.verdict.answers.named import Named
 from pytest_recsys_mt.verdict.answers.users import (
     Answers,
-    Asked,
     Context,
     Drawn,
-    Lost,
     Pairs,
     Sample,
     Span,

@@ -1,0 +1,86 @@
+"""Users who were asked: the answers of each, or why there are none, and how many
+there are of both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_recsys_mt.requests import Recommendation, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One user's request and its answers, one per replicate.
+
+    Attributes:
+        request: As the recommender saw it (replicate 0).
+        answers: One per replicate, in their order; none of them is an error.
+        relevant: Ids of the items held out for this user; no recommender ever sees
+            them.
+        past: Ids of all items of the user in the training data, oldest first; empty if
+            only the request is known.
+        hidden: Ids of those of which the recommender was not told. They count against
+            no answer.
+    """
+
+    request: Request
+    answers: tuple[Recommendation, ...]
+    relevant: frozenset[str] = frozenset()
+    past: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+    @property
+    def user(self) -> str:
+        """Id of the user."""
+        return self.request.user
+
+    @property
+    def unread(self) -> tuple[Recommendation, ...]:
+        """The answers of which nothing could be read."""
+        return tuple(answer for answer in self.answers if answer.unread)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A user who was asked and got no answer.
+
+    Nobody knows what these users would have been told. So each counts at both ends of
+    what is possible, and is never left out.
+
+    Attributes:
+        user: Id of the user.
+        why: ``failed`` if a call failed, ``refused`` if the recommender raised
+            `NotApplicable` for this user although it answered others.
+        reason: The error, or the reason of the refusal.
+        source: The answered original request, if only the follow-up is missing; None
+            otherwise.
+    """
+
+    user: str
+    why: Literal["failed", "refused"]
+    reason: str
+    source: Asked | None = None
+
+
+class Counted:
+    """What `Sample` and `Pairs` count in the same way."""
+
+    lost: tuple[Lost, ...]
+
+    @property
+    def silent(self) -> tuple[Recommendation, ...]:
+        """The answers of which nothing could be read."""
+        raise NotImplementedError
+
+    @property
+    def unreadable(self) -> int:
+        """Their number."""
+        return len(self.silent)
+
+    @property
+    def errors(self) -> Counter[str]:
+        """Why users got no answer, with their number."""
+        return Counter(lost.reason for lost in self.lost)

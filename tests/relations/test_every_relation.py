@@ -195,7 +195,8 @@ def test_documentation_has_an_example(name: str) -> None:
     documented = module(name) if isinstance(relation, Transformation) else relation
     text = documented.__doc__ or ""
     lines = [line.strip() for line in text.splitlines()]
-    assert lines[0].endswith(".")
+    summary = text.strip().partition("\n\n")[0]
+    assert summary.endswith(".")
     assert lines[lines.index("Example:") + 1]
     assert ">>>" in text
 

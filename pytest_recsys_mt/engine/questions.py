@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.engine.runner import Outcome
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.requests import Request
 
@@ -138,7 +138,9 @@ def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome
         answered = [
             (place, call, answers[fit, call.key]) for place, call in questions.calls
         ]
-        outcomes.append(runner.outcomes(questions.requests, answered))
+        outcomes.append(
+            runner.reader.outcomes(runner.cases, questions.requests, answered)
+        )
     return outcomes
 
 

@@ -17,8 +17,9 @@ from pytest_recsys_mt.engine.losses import (
     unasked,
 )
 from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
-from pytest_recsys_mt.engine.runner import Outcome, Runner
+from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation

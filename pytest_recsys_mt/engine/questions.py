@@ -16,7 +16,7 @@ from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.sides import Side
+    from pytest_recsys_mt.engine.side_requests import SideRequests
 
 
 BLOCK = 20
@@ -36,7 +36,7 @@ class Questions:
         asked: How they are sent; None as the side is.
     """
 
-    side: Side
+    side: SideRequests
     positions: Iterable[int]
     first: int
     asked: How | None = None

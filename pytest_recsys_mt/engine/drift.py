@@ -39,7 +39,7 @@ ALPHA = 0.01
 class Again(Drained):
     """What one process found at its end: its drifts, the calls that it had not counted
     yet, what is noted of the data and by its recommenders (`abilities.notes_of`), what
-    planted faults changed, and `Run.lists`.
+    planted faults changed, and `run_facts.lists`.
     """
 
     drifts: list[Drift]

@@ -36,7 +36,7 @@ settings.load_profile("few")
 # pytester forgets every module that a run inside this process imported, and numpy
 # cannot be imported twice: so all that such runs import is imported before them.
 for _name in (
-    "calls.progress", "datasets.dataset", "datasets.reading", "engine.counterexample", "engine.run",
+    "calls.progress", "datasets.dataset", "datasets.making", "datasets.summary", "engine.counterexample", "engine.run",
     "engine.schedule", "engine.shrinking", "llm.api.openai_model", "llm.recommender", "oracles", "plugin.ahead",
     "plugin.interruptions", "plugin.planning", "plugin.preflight", "plugin.reproduce", "plugin.shrinking",
     "recommenders", "recommenders.knn", "relations", "report.other_reporters", "report.planned", "report.raising",

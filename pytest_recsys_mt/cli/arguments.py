@@ -1,11 +1,12 @@
 """The commands of `recsys-mt` and their arguments."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pytest_recsys_mt.cli import commands
+from pytest_recsys_mt.cli.parser import Parser, Version
 from pytest_recsys_mt.extensions import COMMANDS, TABLES, entry_points, owner_of
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -41,68 +42,6 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     elif further:
         parser.error(f"unrecognized arguments: {' '.join(further)}")
     return given
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """End the program with what is wrong, and what was meant."""
-        import difflib
-        import re
-
-        from pytest_recsys_mt.safety.errors import abridged
-
-        typed = re.search(
-            r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)",
-            message,
-        )
-        if typed is not None:
-            known = dict(
-                reversed([*_known(self)]),
-            )  # of equal words that of the outer command counts
-            word = typed[1] or typed[2]
-            near = difflib.get_close_matches(word, known, 1)
-            if near:
-                # What was spelt right was typed at the wrong place.
-                meant = known[word] if near[0] == word else near[0]
-                message += f"; did you mean {meant!r}?"
-            else:
-                message += f"; see {self.prog} --help"
-        super().error(abridged(message))
-
-
-def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    """The words that a command and those below it know,
-    each with what is to be typed for it.
-    """
-    for action in parser._actions:
-        for word in (*action.option_strings, *map(str, action.choices or ())):
-            yield word, word
-        if isinstance(action.choices, Mapping):
-            for below in action.choices.values():
-                for word, typed in _known(below):
-                    # What a command below is called by is typed after that one.
-                    yield (
-                        word,
-                        typed
-                        if typed.startswith("recsys-mt")
-                        else f"{below.prog} {typed}",
-                    )
-
-
-class _Version(argparse.Action):
-    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(
-            option_strings,
-            dest,
-            nargs=0,
-            help="print the version, and stop",
-        )
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"recsys-mt {version('pytest-recsys-mt')}")
-        parser.exit()
 
 
 def _argument(*names: str, **how: Any) -> Argument:
@@ -149,11 +88,11 @@ def _command(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="recsys-mt",
         description="Recorded answers of recommenders under test, and reports on them.",
     )
-    parser.add_argument("--version", action=_Version)
+    parser.add_argument("--version", action=Version)
     groups = parser.add_subparsers(metavar="COMMAND", required=True)
 
     _answers_kept(groups)

@@ -3,19 +3,19 @@ a file, a second pass finds the line.
 """
 
 import contextlib
-import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.archives import most, opened
+from pytest_recsys_mt.datasets.archives import opened
+from pytest_recsys_mt.datasets.delimited_text import LINE, Layout, head, walk
 from pytest_recsys_mt.datasets.rows import WANTED, Column, Kind, Rows, match
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -26,48 +26,9 @@ _DTYPES: Mapping[Kind, str] = {
     "text": "str",
     "value": "str",
 }
-SEPARATORS = (",", ";", "\t", "|", "::")
-"""What a header may be divided by, if the layout does not say it."""
-COLUMNS = 10_000
-"""Most columns of a file."""
-LINE = 1 << 24
-"""Most bytes of a line; a longer one would be read into
-memory completely, many times over.
-"""
 _PLAIN_NUMBER = re.compile("0|[1-9][0-9]*")
-_STAND_IN = "\x1f"  # the ASCII unit separator replaces `::`, as pandas' fast engine takes only one character
 _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
 """What numbers do not keep of a field: ``007``, ``+7``, a space."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The format of a delimited file; the columns stand in
-    the order of a file without a header.
-    """
-
-    columns: tuple[Column, ...]
-    separator: str = (
-        ""  # a character, or ``::``; empty: that of `SEPARATORS` in the header
-    )
-    header: bool = True
-    encoding: str = (
-        "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
-    )
-    quoted: bool = True  # whether fields may stand in double quotes
-    escape: str | None = None  # the character before a double quote in a field
-    decimal: str = "."
-    ragged: bool = False  # whether fields at the end of a line may be missing
-
-    @property
-    def delimiter(self) -> str:
-        """The character between fields once the file is open."""
-        return self.separator if len(self.separator) == 1 else _STAND_IN
-
-    @property
-    def quoting(self) -> Literal[0, 3]:
-        """`quoted` for pandas and `csv`."""
-        return csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
 
 
 def read(path: Path, layout: Layout) -> Rows:
@@ -172,7 +133,7 @@ def _is_sound(
     last = columns.get(width - 1)
     missing_would_pass = last is None or _DTYPES[last.kind] == "str"
     if missing_would_pass and not layout.ragged:
-        widths = (len(fields) for _, fields in _walk(path, layout))
+        widths = (len(fields) for _, fields in walk(path, layout))
         if any(found != width for found in widths):
             return False
     numbers = frame[_places_of("number", columns)]
@@ -190,7 +151,7 @@ def _is_sound(
     if not (ids == named).all(axis=1).any():
         return True
     # It may be an item whose id is "id": the whole header must stand there again.
-    rows = islice(_walk(path, layout), 1, None)
+    rows = islice(walk(path, layout), 1, None)
     return all(fields != header for _, fields in rows)
 
 
@@ -239,137 +200,6 @@ def _numbers_keep_ids(path: Path) -> bool:
     return True
 
 
-def _encoding(path: Path, layout: Layout) -> str:
-    """The encoding of the file: UTF-16 by its mark, and UTF-8
-    for a file of Latin 1 that was re-encoded.
-    """
-    with opened(path) as stream:
-        start = stream.read(2)
-        if start in (b"\xff\xfe", b"\xfe\xff"):
-            return "utf-16"
-        if layout.encoding != "latin-1":
-            return layout.encoding
-        try:
-            (start + stream.read()).decode()
-        except UnicodeDecodeError:
-            return layout.encoding
-    return "utf-8"
-
-
-def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a file, the header among them, each with the number of its first
-    line; blank lines are left out.
-    """
-    decoder = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
-    with (
-        opened(path) as stream,
-        io.TextIOWrapper(stream, encoding=decoder, newline="") as text,
-    ):
-        lines: Iterator[str] = text
-        if layout.delimiter != layout.separator:
-            lines = (line.replace(layout.separator, layout.delimiter) for line in text)
-        reader = csv.reader(
-            lines,
-            delimiter=layout.delimiter,
-            quoting=layout.quoting,
-            escapechar=layout.escape,
-        )
-        last_line = 0
-        try:
-            for fields in reader:
-                is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
-                if not is_blank:
-                    yield last_line + 1, fields
-                last_line = reader.line_num
-        except UnicodeDecodeError as problem:
-            raise _undecodable(path, layout.encoding) from problem
-        except UnicodeError as problem:  # UTF-16 without its mark
-            raise DataError(f"{str(path)!r}: {problem}") from problem
-        except csv.Error as problem:
-            raise DataError(
-                f"{str(path)!r}, line {last_line + 1}: {problem}",
-            ) from problem
-
-
-def _undecodable(path: Path, encoding: str) -> DataError:
-    """The error for the first line that is not in the encoding."""
-    with opened(path) as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError as problem:
-                return DataError(
-                    f"{str(path)!r}, line {number}: byte {line[problem.start]:#04x} at column "
-                    f"{problem.start + 1} is not {encoding.upper()}; save the file as "
-                    f"{encoding.upper()}",
-                )
-    return DataError(f"{str(path)!r} is not {encoding.upper()}")
-
-
-def _require_lines(path: Path) -> None:
-    """Refuse a file that would take too much memory: one
-    with an endless line, or a packed bomb.
-    """
-    start = 0
-    limit = most(path)
-    with opened(path) as stream:
-        while chunk := stream.read(LINE):
-            if len(chunk) == LINE and b"\n" not in chunk and b"\r" not in chunk:
-                raise DataError(
-                    f"{str(path)!r} has a line of more than {LINE:,} bytes around byte {start:,}; a table "
-                    f"has one line each row: is it another kind of file?",
-                )
-            start += len(chunk)
-            if start > limit:
-                raise DataError(
-                    f"{str(path)!r} unpacks to more than {limit:,} bytes, which no table of its size does",
-                )
-
-
-def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
-    """The start of a file.
-
-    Returns:
-        The fields of its first line, the fields of the second (empty if there is none),
-        and the layout with encoding and separator.
-
-    Raises:
-        DataError: If it is no file, is empty, or its first lines are far too long or
-            wide.
-    """
-    if not path.is_file():
-        what_it_is = ", but a pipe or a device" if path.exists() else ""
-        raise DataError(f"no file {str(path)!r}{what_it_is}")
-    _require_lines(path)
-    layout = replace(layout, encoding=_encoding(path, layout))
-    if not layout.separator:
-        layout = replace(layout, separator=_separator(path, layout))
-    first_lines = list(islice(_walk(path, layout), 2))
-    if not first_lines:
-        raise DataError(f"{str(path)!r} is empty")
-    for line, fields in first_lines:
-        if len(fields) > COLUMNS:
-            raise DataError(
-                f"{str(path)!r}, line {line}: {len(fields):,} columns where at most {COLUMNS:,} are read; is "
-                f"it a table with one row each interaction, and is its separator {layout.separator!r}?",
-            )
-    header = first_lines[0][1]
-    first_row = first_lines[1][1] if len(first_lines) > 1 else []
-    return header, first_row, layout
-
-
-def _separator(path: Path, layout: Layout) -> str:
-    with (
-        opened(path) as stream,
-        io.TextIOWrapper(stream, encoding=layout.encoding) as text,
-    ):
-        try:
-            line = text.readline(LINE)
-        except UnicodeError:
-            return SEPARATORS[0]
-    return max(SEPARATORS, key=line.count)
-
-
 def _explain(
     path: Path,
     layout: Layout,
@@ -380,7 +210,7 @@ def _explain(
     that pandas refuses, or reads wrongly.
     """
     names = ", ".join(column.name for column in columns.values())
-    rows = _walk(path, layout)
+    rows = walk(path, layout)
     header = next(rows)[1] if layout.header else None
     for line, fields in rows:
         where = f"{str(path)!r}, line {line}"
@@ -425,5 +255,5 @@ def _fits(field: str, kind: Kind) -> bool:
 def _line(path: Path, layout: Layout, row: int) -> int:
     """The line of a row, which counts from 0."""
     rows_before = row + 1 if layout.header else row
-    line, _ = next(islice(_walk(path, layout), rows_before, None))
+    line, _ = next(islice(walk(path, layout), rows_before, None))
     return line

@@ -9,7 +9,7 @@ key of a part           what it says
 ``first_line``          a pattern of the first line, where the names of the files say too little
 ``sep``                 what divides fields; without it, what divides the header
 ``columns``             the meanings of the columns of a file without a header; ``-`` is none
-``encoding``, ``quoted``, ``escape``, ``ragged``  see `delimited.Layout`
+``encoding``, ``quoted``, ``escape``, ``ragged``  see `delimited_text.Layout`
 ``each``                the field of a JSON record that lists the rows
 ``scale``               of ratings; without it, the first usual one that holds them all
 ``unrated``             ratings that say that there is none: the row is left out
@@ -39,6 +39,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import opened, suffix
+from pytest_recsys_mt.datasets.delimited_text import Layout
 from pytest_recsys_mt.datasets.loading import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.requests import Scale
@@ -163,14 +164,14 @@ class Part:
             return json_lines.read(path, self.layout, self.each, wanted)
         return delimited.read(path, self.text_layout(path))
 
-    def text_layout(self, path: Path) -> delimited.Layout:
+    def text_layout(self, path: Path) -> Layout:
         """The layout of a delimited file; DataError if its ending is none of a table."""
         if not self.file and suffix(path) not in TEXT:
             raise DataError(
                 f"{str(path)!r}: a table ends in {', '.join((*TEXT, *json_lines.SUFFIXES))} or "
                 f"{parquet.SUFFIXES[0]}, not in {suffix(path)!r}",
             )
-        return delimited.Layout(
+        return Layout(
             self.layout,
             separator=self.sep,
             header=not self.columns,

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.datasets import metadata
-from pytest_recsys_mt.datasets.delimited import Layout, read
+from pytest_recsys_mt.datasets.delimited import read
+from pytest_recsys_mt.datasets.delimited_text import Layout
 from pytest_recsys_mt.datasets.json_lines import records
 from pytest_recsys_mt.datasets.metadata import item_key, names_in, title_key
 from pytest_recsys_mt.datasets.rows import Column

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.catalogue import frequent_tags
-from pytest_recsys_mt.datasets.delimited import Layout, read
+from pytest_recsys_mt.datasets.delimited import read
+from pytest_recsys_mt.datasets.delimited_text import Layout
 from pytest_recsys_mt.datasets.loading import Format, Told
 from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Column, Rows

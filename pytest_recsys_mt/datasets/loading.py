@@ -120,7 +120,7 @@ def _load_named(
     repeats: Repeats,
     told: Told,
 ) -> Dataset:
-    from pytest_recsys_mt.datasets.reading import made
+    from pytest_recsys_mt.datasets.making import made
 
     folder = obtained(name, cache_dir)
     if folder is None:
@@ -149,7 +149,8 @@ def _load_path(
     `options` are those behind the question mark.
     """
     from pytest_recsys_mt.datasets import archives, recordings, table
-    from pytest_recsys_mt.datasets.reading import made, summary
+    from pytest_recsys_mt.datasets.making import made
+    from pytest_recsys_mt.datasets.summary import summary
 
     is_folder = path.is_dir()
     form = _format(path) if is_folder and not options else None
@@ -172,11 +173,11 @@ def load_mini() -> Dataset:
     Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings,
     leads first) and ``logline``; users have ``age`` and ``occupation``.
     """
-    from pytest_recsys_mt.datasets import description, reading
+    from pytest_recsys_mt.datasets import description, making, reading
 
     path = Path(__file__).with_name("data") / "mini.toml"
     content = reading.read(description.own(path), path.parent, lambda _: None)
-    return reading.made("mini", content, "refuse", lambda _: None)
+    return making.made("mini", content, "refuse", lambda _: None)
 
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:

@@ -1,14 +1,9 @@
-"""Reads files as a description says, and makes a `Dataset` of what those of any format
-hold; each error names file and line.
-"""
+"""Reads files as a description says; an error names file and line."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +16,9 @@ from pytest_recsys_mt.datasets.catalogue import (
     named_by_ids,
     with_tags,
 )
-from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
-from pytest_recsys_mt.datasets.loading import Repeats, Told
+from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
@@ -42,11 +36,6 @@ SCALES = (
     Scale(0, 100),
 )
 """The usual rating scales, in the order of trial."""
-_FIRST_DATE = 10**8
-_LAST_DATE = 2.5e11
-"""Unix seconds between these are shown as dates; the last is in the year 9892, and
-`datetime` ends with 9999.
-"""
 
 
 @dataclass(frozen=True)
@@ -274,166 +263,3 @@ def _number(value: Any) -> Any:
     if isinstance(value, str) and value.isdecimal():
         return int(value)
     return value
-
-
-def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
-    """Make the dataset of what the files of a format hold.
-
-    Args:
-        name: The dataset's name.
-        content: What the files hold.
-        repeats: What becomes of rows that repeat a user and an item.
-        told: Called with a note if there are such rows.
-
-    Raises:
-        DataError: For the first row that names an item outside the catalogue, has a
-            rating off the scale, or repeats a user and an item that is refused; the
-            text names the file and the line.
-    """
-    rows = content.rows
-    scale = content.scale
-    if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):
-        raise DataError(
-            f"thing={content.thing!r} is no word for an item, such as 'book'",
-        )
-    has_ratings = rows.frame["rating"].nunique() > 1
-    choices = "latest" if has_ratings else "latest or count"
-    remedy = f"; -o recsys_repeats={choices} allows this"
-    if repeats == "count" and has_ratings:
-        repeats = "refuse"  # a count would replace what users said
-        remedy = "; -o recsys_repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
-    kept = _checked(rows, content.items, scale, repeats, remedy)
-    dropped = len(rows.frame) - len(kept)
-    if dropped:
-        verb = "repeat" if dropped > 1 else "repeats"
-        how = (
-            "the latest of each is kept"
-            if repeats == "latest"
-            else "their number is the rating"
-        )
-        told(
-            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (recsys_repeats)",
-        )
-        if repeats == "count":
-            scale = Scale(0, float(kept["rating"].max()))
-    return Dataset(
-        name,
-        content.items,
-        kept,
-        scale,
-        content.users,
-        content.offered,
-        content.family,
-        thing=content.thing,
-    )
-
-
-def summary(path: Path, dataset: Dataset) -> str:
-    """What was read, in a sentence: users, items, interactions,
-    times, ratings, and titles that repeat.
-    """
-    frame = dataset.interactions
-    scale = dataset.scale
-    text = (
-        f"{path.name} has {frame['user'].nunique():,} users, {len(dataset.items):,} items and {len(frame):,} "
-        f"interactions, {_times_in_words(frame)}; {_ratings_in_words(frame)}, on the scale {scale.low:g} to "
-        f"{scale.high:g}"
-    )
-    items_by_title = Counter(item.label for item in dataset.items.values())
-    alike = sum(items for items in items_by_title.values() if items > 1)
-    if alike:
-        text += f"; {alike:,} items have the title of another, and a language model cannot tell them apart"
-    return text
-
-
-def _times_in_words(frame: pd.DataFrame) -> str:
-    first = _day(int(frame["timestamp"].min()))
-    last = _day(int(frame["timestamp"].max()))
-    if first:
-        return f"from {first} to {last}"
-    if last:
-        return f"until {last}"
-    return "in the order of the file"
-
-
-def _day(seconds: int) -> str:
-    """The date of a time in Unix seconds; empty for what only orders the rows."""
-    if not _FIRST_DATE < seconds < _LAST_DATE:
-        return ""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-
-
-def _ratings_in_words(frame: pd.DataFrame) -> str:
-    ratings = frame["rating"]
-    if ratings.nunique() > 1:
-        return f"ratings from {ratings.min():g} to {ratings.max():g}"
-    only = ratings.iloc[0]
-    return "no ratings" if only == 1 else f"every rating is {only:g}"
-
-
-def _checked(
-    rows: Rows,
-    items: Container[str],
-    scale: Scale,
-    repeats: Repeats,
-    remedy: str,
-) -> pd.DataFrame:
-    """The rows with ids as categories, each user and item once; DataError for a wrong
-    row.
-
-    `remedy` ends the error text for a repeated pair of user and item.
-    """
-    frame = rows.frame.copy(deep=False)
-    for column in ("user", "item"):
-        if not isinstance(frame[column].dtype, pd.CategoricalDtype):
-            codes, ids = pd.factorize(frame[column])
-            frame[column] = pd.Categorical.from_codes(codes, pd.Index(ids).astype(str))
-    user_codes = frame["user"].cat.codes.to_numpy().astype(np.int64)
-    item_codes = frame["item"].cat.codes
-    item_ids = frame["item"].cat.categories
-
-    is_unknown = np.array([item not in items for item in item_ids], dtype=np.bool_)
-    rows.refuse(
-        is_unknown[item_codes],
-        lambda row: f"item {frame['item'].iloc[row]!r} is not in the catalogue",
-    )
-    ratings = frame["rating"].to_numpy()
-    rows.refuse(
-        (ratings < scale.low) | (ratings > scale.high),
-        lambda row: (
-            f"rating {ratings[row]:g} is outside the scale {scale.low:g} to {scale.high:g}"
-        ),
-    )
-    # One number for each pair of user and item; to sort numbers is cheaper than to
-    # group by two columns.
-    pairs = user_codes * len(item_ids) + item_codes
-    ordered = np.sort(pairs)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return frame
-    if repeats != "refuse":
-        return _once(frame.assign(pair=pairs), repeats)
-
-    def why(row: int) -> str:
-        first = int((pairs == pairs[row]).argmax())
-        return (
-            f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
-            f"(first at {rows.place(first)})"
-            f"{remedy}"
-        )
-
-    rows.refuse(pd.Index(pairs).duplicated(), why)
-    return frame
-
-
-def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
-    """The latest row of each pair; with `repeats` count, its
-    rating is the number of the pair's rows.
-    """
-    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates(
-        "pair",
-        keep="last",
-    )
-    if repeats == "count":
-        rows_by_pair = frame["pair"].value_counts()
-        latest["rating"] = latest["pair"].map(rows_by_pair).astype("float64")
-    return latest

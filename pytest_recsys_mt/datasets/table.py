@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets import json_lines, parquet
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
+from pytest_recsys_mt.datasets.delimited_text import head
 from pytest_recsys_mt.datasets.description import (
     TEXT,
     Description,
@@ -282,7 +283,7 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
             names |= dict.fromkeys(record)
         return list(names)
     layout = (part or Part()).text_layout(path)
-    header, _, _ = delimited.head(path, layout)
+    header, _, _ = head(path, layout)
     return header
 
 

@@ -4,25 +4,17 @@ they are asked, and which items are held out.
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
-import numpy as np
-
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.requests import Item, Rating, Request, World
+from pytest_recsys_mt.engine.candidates import Candidates
+from pytest_recsys_mt.requests import Rating, Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.verdict.answers import Drawn
-
-LARGE = 10_000
-"""From this many items on, candidates are drawn without a
-list of all items that a user has not seen.
-"""
 
 _BLOCK = 10_000
 """Users whose interactions `Split.everyone` holds in memory at a time."""
@@ -255,7 +247,7 @@ class Split:
             user=user,
             history=history,
             scale=self.dataset.scale,
-            candidates=self._candidates(user, past, design),
+            candidates=self._candidates.of(user, past, design),
             k=design.k,
             attributes=self._attributes(user),
         )
@@ -273,31 +265,19 @@ class Split:
         requests = [case.request.replace(k=design.candidates) for case in cases]
         completed = []
         for case, lists in zip(cases, self.recall(requests), strict=True):
-            candidates = self._in_turn(lists, case.request.known, design.candidates)
+            candidates = self._candidates.dealt(
+                lists,
+                case.request.known,
+                design.candidates,
+            )
             request = case.request.replace(candidates=candidates)
             completed.append(replace(case, request=case.knowing(request)))
         return tuple(completed)
 
-    def _in_turn(
-        self,
-        lists: Sequence[Sequence[str]],
-        known: AbstractSet[str],
-        most: int,
-    ) -> tuple[Item, ...]:
-        """Items of the catalogue in turn from some lists,
-        without those that the user has.
-        """
-        items = self.dataset.items
-        allowed_lists = []
-        for listed in lists:
-            allowed = [item for item in listed if item in items and item not in known]
-            allowed_lists.append(allowed)
-        return tuple(items[item] for item in in_turn(allowed_lists, most))
-
     def world(self, cases: tuple[Case, ...]) -> World:
         """What transformations may know of the catalogue and of the sampled users."""
         return World(
-            catalogue=self._items,
+            catalogue=self._candidates.items,
             histories={case.request.user: case.request.history for case in cases},
             relevant={case.request.user: case.held_out for case in cases},
             neighbours=self.training.neighbours,
@@ -305,82 +285,8 @@ class Split:
         )
 
     @cached_property
-    def _items(self) -> tuple[Item, ...]:
-        return tuple(self.dataset.items[key] for key in sorted(self.dataset.items))
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {item.id: place for place, item in enumerate(self._items)}
-
-    def _candidates(
-        self,
-        user: str,
-        past: Sequence[str],
-        design: Design,
-    ) -> tuple[Item, ...] | None:
-        if not design.candidates:
-            return None
-        offered = self.dataset.offered.get(user)
-        if offered is not None:
-            return offered
-        wanted = design.candidates - len(self.held_out[user])  # beside those held out
-        if wanted < 0:
-            raise DataError(
-                f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "
-                f"has {design.candidates} candidates; raise --recsys-candidates (0 is the whole "
-                f"catalogue)",
-            )
-        if (user, wanted) not in self._drawn:
-            self._drawn[user, wanted] = self._draw(user, past, wanted)
-        return self._drawn[user, wanted]
-
-    @cached_property
-    def _drawn(self) -> dict[tuple[str, int], tuple[Item, ...]]:
-        """The cache of `_draw`, by user and number."""
-        return {}
-
-    def _draw(self, user: str, past: Sequence[str], wanted: int) -> tuple[Item, ...]:
-        """So many random items that the user has not, and
-        those held out, in random order.
-        """
-        draw = generator(self.seed, "candidates", user)
-        seen = self.held_out[user].union(past)
-        chosen = self._draw_unseen(draw, seen, wanted)
-        if len(chosen) < wanted:
-            raise DataError(
-                f"dataset {self.dataset.name!r} has only {len(chosen)} items that user {user!r} has "
-                f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates",
-            )
-        chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]
-        return tuple(chosen[place] for place in draw.permutation(len(chosen)))
-
-    def _draw_unseen(
-        self,
-        draw: np.random.Generator,
-        seen: AbstractSet[str],
-        wanted: int,
-    ) -> list[Item]:
-        """So many random items that are not `seen`; less if there are not as many."""
-        items = self._items
-        if len(items) < LARGE:
-            is_unseen = np.ones(len(items), bool)
-            is_unseen[[self._places[item] for item in seen]] = False
-            unseen = np.flatnonzero(is_unseen)
-            return [items[place] for place in draw.permutation(unseen)[:wanted]]
-        # At most len(seen) of the sample are seen, so enough of it are not.
-        size = min(len(items), wanted + len(seen))
-        sample = [
-            items[place] for place in draw.choice(len(items), size, replace=False)
-        ]
-        return [item for item in sample if item.id not in seen][:wanted]
-
-
-def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
-    """The first item of each list, then the second of each, and so on, each item once."""
-    dealt: dict[str, None] = {}
-    for items_at_one_place in zip_longest(*lists):
-        dealt |= {item: None for item in items_at_one_place if item is not None}
-    return tuple(dealt)[:most]
+    def _candidates(self) -> Candidates:
+        return Candidates(self.dataset, self.seed, self.held_out)
 
 
 @dataclass(frozen=True)

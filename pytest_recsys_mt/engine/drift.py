@@ -12,8 +12,9 @@ from dataclasses import replace
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.calls.subject import Difference
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.engine.questions import Questions, ask
-from pytest_recsys_mt.engine.runner import Outcome, Runner
+from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
@@ -38,7 +39,7 @@ ALPHA = 0.01
 class Again(Drained):
     """What one process found at its end: its drifts, the calls that it had not counted
     yet, what is noted of the data and by its recommenders (`abilities.notes_of`), what
-    planted faults changed, and `Run.lists`.
+    planted faults changed, and `run_facts.lists`.
     """
 
     drifts: list[Drift]

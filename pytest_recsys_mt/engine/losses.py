@@ -5,7 +5,7 @@ that cannot answer a kind of question at all.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pytest_recsys_mt.engine.runner import Outcome
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.verdict.answers import Lost
 
 

@@ -5,7 +5,7 @@ different times may be drift.
 import math
 from collections.abc import Collection
 
-from pytest_recsys_mt.engine.runner import Outcome
+from pytest_recsys_mt.engine.outcomes import Outcome
 
 LATELY = 3600.0
 """Seconds within which two answers of what has the same fingerprint count as of one

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.engine.runner import Outcome
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.sides import Side
+    from pytest_recsys_mt.engine.side_requests import SideRequests
 
 
 BLOCK = 20
@@ -36,7 +36,7 @@ class Questions:
         asked: How they are sent; None as the side is.
     """
 
-    side: Side
+    side: SideRequests
     positions: Iterable[int]
     first: int
     asked: How | None = None
@@ -138,7 +138,9 @@ def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome
         answered = [
             (place, call, answers[fit, call.key]) for place, call in questions.calls
         ]
-        outcomes.append(runner.outcomes(questions.requests, answered))
+        outcomes.append(
+            runner.reader.outcomes(runner.cases, questions.requests, answered)
+        )
     return outcomes
 
 

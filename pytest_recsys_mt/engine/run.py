@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,12 +29,10 @@ from pytest_recsys_mt.engine.run_recommenders import RunRecommenders
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.requests.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.safety.errors import CacheError, NotApplicable, RecsysError
 from pytest_recsys_mt.safety.files import failing_as
-from pytest_recsys_mt.safety.sanitize import sanitize
 
 # The oracles are imported where they are used. The process of `ask_elsewhere` needs
 # none, and their import takes as long as half of what it does.
@@ -333,60 +331,10 @@ class Run:
             )
         return self._runners[key]
 
-    def drifts(self) -> list[Drift]:
-        """The result for each recommender after some of its
-        first requests are sent once more.
-        """
-        from pytest_recsys_mt.engine.drift import asked_again, differed
-
-        self.recommenders.begin()
-        runners = self._one_each(
-            each for each in self._runners.values() if each.asked_apart
-        )
-        found = [each for each in map(differed, runners) if each is not None]
-        if self.settings.mode == "replay":
-            return found
-        with self.progress.doing("asking some users again"):
-            return found + [
-                each for each in map(asked_again, runners) if each is not None
-            ]
-
-    def lists(self) -> dict[str, dict[str, list[str]]]:
-        """By recommender and user, the first titles of the answer to the unchanged
-        request, of the first users.
-        """
-        from pytest_recsys_mt.oracles.judging.examples import titles_of
-
-        found: dict[str, dict[str, list[str]]] = {}
-        for runner in self._one_each(self._runners.values()):
-            for _, outcome in sorted(runner.first_outcomes.items())[:LISTED]:
-                if (asked := outcome.asked) is not None:
-                    titles = titles_of(asked.answers[0], runner.dataset.items)[:TITLES]
-                    users = found.setdefault(runner.subject.name, {})
-                    users[sanitize(asked.user)] = [sanitize(title) for title in titles]
-        return found
-
-    def planted(self, *, probes: bool) -> list[Planted]:
-        """How far a planted fault changed the answers of this process.
-
-        Args:
-            probes: Whether users are asked where no test looks, if it changed none that
-                tests asked for.
-        """
-        wrapper = self.settings.wrapper
-        if wrapper is None:
-            return []
-        with self.progress.doing("looking for the fault where no test does"):
-            runners = self._one_each(self._runners.values())
-            found = [wrapper.differing(runner, probes=probes) for runner in runners]
-        return [each for each in found if each is not None]
-
-    def _one_each(self, runners: Iterable[Runner]) -> list[Runner]:
-        first: dict[int, Runner] = {}
-        for runner in runners:
-            if not runner.design.refits:
-                first.setdefault(id(runner.subject), runner)
-        return list(first.values())
+    @property
+    def runners(self) -> Collection[Runner]:
+        """All runners that tests have used."""
+        return self._runners.values()
 
     def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""
@@ -416,7 +364,3 @@ class Run:
         if self._cache is not None:
             self._cache.close()
         self.recommenders.close()
-
-
-LISTED, TITLES = 1000, 10
-"""Users whose answers the record holds, and titles of each."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.call import Call, key_of, plain_request
+from pytest_recsys_mt.calls.call import key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Difference, Subject
@@ -16,23 +15,17 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
+from pytest_recsys_mt.engine.outcomes import AnswerReader, Outcome
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.metamorphic import (
-    AnyTransformation,
-    all_declare,
-    changes_training,
-    name_of,
-)
+from pytest_recsys_mt.engine.transforming import Transforming
+from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.relations.transformation import Asked as How
-from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.errors import (
     LimitReachedError,
     NotApplicable,
     RecommenderError,
-    RelationError,
 )
 from pytest_recsys_mt.verdict.answers import Asked, Context, Drawn
 from pytest_recsys_mt.verdict.verdict import Verdict
@@ -51,26 +44,6 @@ ONE_BY_ONE = (
 """Why an endpoint that takes a stream of calls is not asked
 one by one: it would take most of the run.
 """
-
-UNCHANGED = "the transformation changes nothing that the recommender sees"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of one user on one side: an `Asked`, or why there is no answer.
-
-    `times` says when its calls were sent, in Unix seconds; None stands for an unknown
-    time. `fingerprints` are those of what answered them, None for an unknown one, and
-    `keys` those of its calls.
-    """
-
-    asked: Asked | None = None
-    error: str = ""
-    not_applicable: str = ""
-    unasked: str = ""
-    times: frozenset[float | None] = frozenset()
-    fingerprints: frozenset[str | None] = frozenset()
-    keys: tuple[str, ...] = ()
 
 
 class Runner:
@@ -106,12 +79,13 @@ class Runner:
         self.asked_apart = False
         self.controls: dict[tuple[str, int], Any] = {}
         self.unvaried: str | None = None
-        self._draws: dict[tuple[str, ...], bool] = {}
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
         self._split = split
         self.executor = executor
+        self.reader = AnswerReader(subject, executor)
+        self._transforming = Transforming(subject, settings.seed, lambda: self.world)
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -318,59 +292,17 @@ class Runner:
         """The request of `case` after all `transformations`, or why there is no
         request; a further `seed` draws others.
         """
-        if not transformations:
-            return case.request
-        request = case.request
-        for transformation in transformations:
-            name = name_of(transformation)
-            rng = generator(self.settings.seed, case.request.user, name, *seed)
-            try:
-                changed = (
-                    transformation(request, rng, self.world)
-                    if isinstance(transformation, Transformation)
-                    else transformation(request, rng)
-                )
-            except NotApplicable as reason:
-                return reason
-            if not isinstance(changed, Request):
-                raise RelationError(
-                    f"the transformation {name!r} returned {changed!r}; it must return a Request, "
-                    f"such as request.replace(history=...)",
-                )
-            request = case.knowing(changed)
-        kept = all_declare(transformations, "same_seed") or all_declare(
-            transformations,
-            "may_keep",
-        )
-        kept = kept or any(map(changes_training, transformations))
-        if not kept and self.subject.same_question(request, case.request):
-            return NotApplicable(UNCHANGED)
-        return request
+        return self._transforming.transformed(case, transformations, *seed)
 
     def draws(
         self,
         transformations: Sequence[AnyTransformation],
         made: Mapping[int, Request],
     ) -> bool:
-        """Whether other random numbers would change any user's request.
-
-        It is found out by making the requests once more, however a transformation draws
-        from its generator.
-
-        Args:
-            transformations: What may draw.
-            made: The requests after them, by position of their case.
+        """Whether other random numbers would change any of the requests `made`, which
+        are by position of their case.
         """
-        names = tuple(map(name_of, transformations))
-        if names not in self._draws:
-            self._draws[names] = any(
-                _differ(
-                    made.get(position),
-                    self.transformed(case, transformations, "again"),
-                )
-                for position, case in enumerate(self.cases)
-            )
-        return self._draws[names]
+        return self._transforming.draws(transformations, made, self.cases)
 
     def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
         """The answers to single requests, in their order."""
@@ -386,7 +318,7 @@ class Runner:
         )
         if unasked is not None:
             raise LimitReachedError(unasked)
-        read = [*map(self._read, requests, calls, answers)]
+        read = [*map(self.reader.read, requests, calls, answers)]
         for request, answer in zip(requests, read, strict=True):
             if answer.error is not None:
                 raise RecommenderError(
@@ -413,77 +345,3 @@ class Runner:
         that a difference of `what` would cause.
         """
         return self.executor.planned_again(self.subject, calls, (id(self), *what))
-
-    def outcomes(
-        self,
-        requests: Mapping[int, Request],
-        answers: Sequence[tuple[int, Call, Answer]],
-    ) -> dict[int, Outcome]:
-        """The results of `requests`, all by position; each answer
-        stands behind its position and its call.
-        """
-        keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
-        read: dict[int, list[Recommendation]] = {position: [] for position in requests}
-        times: dict[int, set[float | None]] = {position: set() for position in requests}
-        prints: dict[int, set[str | None]] = {position: set() for position in requests}
-        outcomes = {}
-        for position, call, answer in answers:
-            keys[position] += (call.key,)
-            if "unasked" in answer:
-                outcomes[position] = Outcome(unasked=answer["unasked"])
-                continue
-            times[position].add(answer.get("asked") if self.subject.live else None)
-            prints[position].add(
-                answer.get("system_fingerprint") or self.subject.fingerprint,
-            )
-            try:
-                read[position].append(self._read(requests[position], call, answer))
-            except NotApplicable as reason:
-                outcomes[position] = Outcome(
-                    not_applicable=str(reason),
-                    keys=keys[position],
-                )
-        for position, recommendations in read.items():
-            if position in outcomes:
-                continue
-            errors = [
-                answer.error for answer in recommendations if answer.error is not None
-            ]
-            if errors:
-                outcomes[position] = Outcome(error=errors[0], keys=keys[position])
-                continue
-            case = self.cases[position]
-            request = requests[position]
-            hidden = self.subject.hidden(request)
-            asked = Asked(
-                request,
-                tuple(recommendations),
-                case.held_out,
-                case.past,
-                hidden,
-            )
-            outcomes[position] = Outcome(
-                asked,
-                times=frozenset(times[position]),
-                fingerprints=frozenset(prints[position]),
-                keys=keys[position],
-            )
-        return outcomes
-
-    def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
-        read = self.subject.read(request, answer)
-        if read.text is None and len(read.items) > request.k:
-            self.subject.longer.add(call.key)
-        hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
-        self.executor.readings.note(
-            self.subject.name,
-            call.key,
-            read,
-            hidden,
-            takes_json=takes_json,
-        )
-        return read
-
-
-def _differ(made: Request | None, again: Request | NotApplicable) -> bool:
-    return made != (again if isinstance(again, Request) else None)

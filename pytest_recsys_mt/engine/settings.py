@@ -8,18 +8,16 @@ Suites declare their own; see `suite_options`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pytest_recsys_mt import extensions
 from pytest_recsys_mt.calls.limits import Limits, lower
 from pytest_recsys_mt.engine.asked_settings import AskedSettings
 from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
-from pytest_recsys_mt.extensions import entry_points, owner_of
+from pytest_recsys_mt.engine.suite_options import found_beside, made_by
 from pytest_recsys_mt.extensions.options import (
     Option,
     SuiteOption,
@@ -33,7 +31,6 @@ from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.safety.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.files import expanded
-from pytest_recsys_mt.verdict.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import Mode
@@ -233,16 +230,13 @@ class Settings(AskedSettings):
         reproduced=False,
     )
 
-    models_given: bool = (
-        False  # by the command line, rather than the ini file or the default
-    )
-    of_suites: Mapping[str, Any] = field(
-        default_factory=dict,
-    )  # what their options made, by name
+    # By the command line, rather than the ini file or the default.
+    models_given: bool = False
+    # What the options of suites made, by name.
+    of_suites: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""  # how the run is called, in a short line
-    family: int = (
-        1  # how many tests may find a violation; known once they are collected
-    )
+    # How many tests may find a violation; known once they are collected.
+    family: int = 1
 
     @property
     def every_limit(self) -> Limits:
@@ -353,29 +347,7 @@ def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
         *(option.name for option in OPTIONS),
         *(name.replace("_", "-") for name in recorded),
     }
-    owners = dict.fromkeys(taken, "pytest-recsys-mt")
-    found: list[SuiteOption] = []
-    wrong: list[str] = []
-    for point in entry_points(extensions.OPTIONS):
-        owner = owner_of(point)
-        told = f"the options of the suite {point.name!r} of {owner} cannot be given: "
-        try:
-            declared = [*point.load()]
-        # It is code of others, and every pytest run of the environment loads it.
-        except (Exception, SystemExit) as error:  # noqa: BLE001
-            wrong.append(f"{told}{type(error).__name__}: {error}")
-            continue
-        for each in declared:
-            if not isinstance(each, SuiteOption):
-                wrong.append(f"{told}{each!r} is no SuiteOption")
-            elif each.name in owners:
-                wrong.append(
-                    f"{told}{owners[each.name]} has an option or a setting {each.name!r} too",
-                )
-            else:
-                owners[each.name] = owner
-                found.append(each)
-    return tuple(found), tuple(wrong)
+    return found_beside(taken)
 
 
 def every_option() -> tuple[Option, ...]:
@@ -395,27 +367,6 @@ def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
         if field.metadata
     }
     made["of_suites"] = {
-        each.name: _made(each, value(each)) for each in suite_options()
+        each.name: made_by(each, value(each)) for each in suite_options()
     }
     return made
-
-
-def _made(option: SuiteOption, value: Any) -> Any:
-    """What a suite makes of the value of its option; a `ValueError` if the record of
-    the run could not have it.
-    """
-    made = option.make(value)
-    try:
-        json.dumps(plain(made), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{typed(option.name)}: {made!r} cannot stand in a record ({error}); what `make` of the SuiteOption makes "
-            f"must be plain JSON, or have an attribute `recorded` that is",
-        ) from None
-    return made
-
-
-def plain(value: object) -> object:
-    """A setting as a record has it."""
-    found = getattr(value, "recorded", value)
-    return list(found) if isinstance(found, tuple) else found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
@@ -17,14 +16,14 @@ from pytest_recsys_mt.engine.losses import (
     unasked,
 )
 from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
+from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
-from pytest_recsys_mt.engine.runner import Outcome, Runner
-from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
-from pytest_recsys_mt.relations.transformation import Asked as How
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.side_requests import SideRequests
+from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import (
     Answers,
     Asked,
@@ -36,7 +35,7 @@ from pytest_recsys_mt.verdict.answers import (
 )
 
 
-class Side:
+class Side(SideRequests):
     """One side of a relation, lazy: it makes and sends
     requests when an oracle reads the answers.
     """
@@ -50,37 +49,15 @@ class Side:
         label: str = "",
         purpose: Purpose | None = None,
     ) -> None:
-        self.runner = runner
-        self.transformations = tuple(transformations)
-        self.same_seed = all_declare(self.transformations, "same_seed")
-        self.replicates = runner.replicates
-        self._block = block
-        self._first = 0 if self.same_seed else block * self.replicates
-        self.asked: How = _how(self.transformations)
-        usual: Purpose = "follow-up" if self.transformations else "source"
-        self._purpose: Purpose = runner.purpose or purpose or usual
+        super().__init__(runner, transformations, block, label, purpose)
         # Calls with another purpose are kept apart from the tests' answers.
         own = bool(self.transformations or purpose)
         self._outcomes = {} if own else runner.source_outcomes
         self.context = context
-        self._label = label
-        self._against = ""
         # How often each answer counts: one for each of the partner's, of a recommender
         # that is asked only once.
         self._copies = 1
         self._ends: dict[Span, tuple[float, float]] = {}
-
-    @property
-    def label(self) -> str:
-        """Names of the transformations, as in reports and the record.
-
-        Without transformations, the difference of the design from the test's own:
-        ``history=5``.
-        """
-        names = ", ".join(
-            name_of(transformation) for transformation in self.transformations
-        )
-        return f"{names or self._label} {self._against}".strip()
 
     def on(self, runner: Runner, context: Context) -> Side:
         """The same side of another runner."""
@@ -121,74 +98,6 @@ class Side:
             pair.append(ready)
         pair[1]._against = f"against {other.model}"
         return pair[0], pair[1]
-
-    @property
-    def model(self) -> str:
-        """The name of the recommender."""
-        return self.runner.subject.name
-
-    def __repr__(self) -> str:
-        what = self.label or "source"
-        return f"<answers of {self.runner.subject.name} to {len(self.runner.cases)} users: {what}>"
-
-    @property
-    def requests(self) -> Mapping[int, Request]:
-        """The requests of the users that can be asked, by position of their case, in
-        the order they were sampled.
-        """
-        return self._made[0]
-
-    @cached_property
-    def _made(self) -> tuple[dict[int, Request], dict[int, str]]:
-        """The requests by position, and why there is none at the other positions."""
-        requests: dict[int, Request] = {}
-        reasons: dict[int, str] = {}
-        try:
-            self.runner.way(self.asked)
-        except NotApplicable as reason:
-            return {}, dict.fromkeys(range(len(self.runner.cases)), str(reason))
-        for position, case in enumerate(self.runner.cases):
-            request = self.runner.transformed(case, self.transformations)
-            if isinstance(request, Request):
-                requests[position] = request
-            else:
-                reasons[position] = str(request) or "no reason given"
-        return requests, reasons
-
-    @property
-    def drawn(self) -> frozenset[Drawn]:
-        """What was drawn at random to make the requests of this side."""
-        drawn = self.runner.drawn
-        if drawn:  # no mean is exact then, whatever the relation draws
-            return drawn
-        before = any(
-            getattr(each, "before", None) is not None for each in self.transformations
-        )
-        draws = before or self.runner.draws(self.transformations, self.requests)
-        return frozenset({"changes"}) if draws else drawn
-
-    def changed(self) -> Iterator[tuple[Request, Request]]:
-        """Each user's own request, and that of this side."""
-        for position, request in self.requests.items():
-            yield self.runner.cases[position].request, request
-
-    def before(self, position: int) -> Request | None:
-        """What is sent right before the request at a position."""
-        found, user = None, self.runner.cases[position].request.user
-        for each in self.transformations:
-            if isinstance(each, Transformation) and each.before is not None:
-                rng = generator(self.runner.settings.seed, user, each.name)
-                found = each.before(self.requests[position], rng, self.runner.world)
-        return found
-
-    def call(self, request: Request, replicate: int) -> Call:
-        """The call of one replicate of a request."""
-        call = self.runner.subject.call(
-            request.replace(replicate=replicate),
-            self.same_seed,
-        )
-        call = Call(call.key, call.content, call.request, call.prompt, self._purpose)
-        return call if self.asked == "together" else call.sent(asked=self.asked)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
         """How many users this side can serve, and `followup` too. Sends no calls."""
@@ -280,14 +189,7 @@ class Side:
         positions = self._served(partner)[:users]
         served = zip(self._users(positions), positions, strict=True)
         positions = [position for user, position in served if user not in without]
-        calls: Counter[Runner] = Counter()
-        for side in (self, partner):
-            calls[side.runner] += len(positions) * side.replicates
-        planned = [
-            each.planned_again(count, self.label, partner.label)
-            for each, count in calls.items()
-        ]
-        if any(planned):
+        if self._only_planned(partner, len(positions)):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
@@ -307,14 +209,29 @@ class Side:
                 "alone" if alone else None,
             ),
         )
-        for side, outcomes in ((self, ours), (partner, theirs)):
-            if side.asked == "together":
-                for position in outcomes.keys() & side._outcomes.keys():
-                    side.runner.answered_twice(
-                        side._outcomes[position],
-                        outcomes[position],
-                    )
+        self._compare_with_earlier(ours)
+        partner._compare_with_earlier(theirs)
         return self._paired(partner, positions, ours, theirs)
+
+    def _only_planned(self, partner: Side, users: int) -> bool:
+        """Whether the run only counts the calls that ask both sides of so many users
+        once more.
+        """
+        calls: Counter[Runner] = Counter()
+        for side in (self, partner):
+            calls[side.runner] += users * side.replicates
+        planned = [
+            each.planned_again(count, self.label, partner.label)
+            for each, count in calls.items()
+        ]
+        return any(planned)
+
+    def _compare_with_earlier(self, outcomes: Mapping[int, Outcome]) -> None:
+        """Note whether answers to the same calls differ from the earlier ones."""
+        if self.asked != "together":
+            return
+        for position in outcomes.keys() & self._outcomes.keys():
+            self.runner.answered_twice(self._outcomes[position], outcomes[position])
 
     def _paired(
         self,
@@ -389,17 +306,6 @@ class Side:
             asked=replace(asked, answers=asked.answers * self._copies),
         )
 
-    def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.runner.cases[position].request.user for position in positions)
-
-    def _same_question(self, partner: Side) -> bool:
-        is_asked_alike = not self.transformations and partner.asked == self.asked
-        return self._is_of(partner) and partner.same_seed and is_asked_alike
-
-    def _is_of(self, partner: Side) -> bool:
-        """Whether one recommender answers both sides."""
-        return partner.runner.subject.name == self.runner.subject.name
-
     def calls(
         self,
         followup: Answers,
@@ -445,11 +351,6 @@ class Side:
             )
         return followup
 
-    def _served(self, partner: Side | None = None) -> list[int]:
-        if partner is None:
-            return list(self.requests)
-        return [position for position in self.requests if position in partner.requests]
-
     def _questions(self, positions: Sequence[int]) -> Questions:
         missing = [
             position
@@ -467,10 +368,3 @@ class Side:
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
-
-
-def _how(transformations: Sequence[AnyTransformation]) -> How:
-    for each in reversed(transformations):
-        if isinstance(each, Transformation) and each.asked != "together":
-            return each.asked
-    return "together"

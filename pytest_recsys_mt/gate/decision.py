@@ -6,17 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import cast
 
-from pytest_recsys_mt.gate.baseline import (
-    PROMPTS,
-    counterpart,
-    differences,
-    prompts_of,
-    rows_of,
-)
-from pytest_recsys_mt.gate.changed_lists import UNCLEAR, changed_lists, too_many
-from pytest_recsys_mt.gate.comparison import bounds_of, compare
+from pytest_recsys_mt.gate.changed_lists import UNCLEAR, too_many
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
-from pytest_recsys_mt.gate.nodeids import address, name_of_row
+from pytest_recsys_mt.gate.model_comparisons import ModelComparer
+from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.gate.reasons import (
     LONGEST_CAUSE,
@@ -27,7 +20,6 @@ from pytest_recsys_mt.gate.reasons import (
     in_clauses,
 )
 from pytest_recsys_mt.gate.states import grouped, state_of, state_of_test, vacuous_of
-from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import unread
 
@@ -232,69 +224,8 @@ class Gate:
         """How each model changed since the baseline; without one,
         how the others differ from the first.
         """
-        tests = _tests_by_model(document)
-        if self.baseline is None:
-            first, *others = tests or [""]
-            # A league is a model of its own, which shares no tests with its members.
-            comparable = [model for model in others if tests[model] & tests[first]]
-            number = len(comparable)
-            return [
-                self._comparison(document, model, first, [], number)
-                for model in comparable
-            ]
-        _, old = self.baseline
-        reasons = differences(old, document)
-        models = [model for model in tests if model]
-        found = []
-        for model in models:
-            against = ""
-            refused = list(reasons)
-            try:
-                against = counterpart(old, model)
-            except PolicyError as error:
-                refused.append(str(error))
-            found.append(
-                self._comparison(document, model, against, refused, len(models)),
-            )
-        return found
-
-    def _comparison(
-        self,
-        document: Facts,
-        model: str,
-        against: str,
-        refused: list[str],
-        number: int,
-    ) -> Comparison:
-        """One of so many comparisons.
-
-        Args:
-            document: The record of the run.
-            model: The model of the run.
-            against: The model that it is compared with, of the baseline or of the run;
-                empty if there is none.
-            refused: Why they cannot be compared.
-            number: How many comparisons share the error rate.
-        """
-        where, old = self.baseline or ("", document)
-        changes = []
-        if not refused:
-            then = rows_of(old, against)
-            now = rows_of(document, model)
-            changes = compare(then, now, self.policy, self.alpha, number)
-        other_prompts = ""
-        if where and prompts_of(old) != prompts_of(document):
-            other_prompts = f" ({prompts_of(old) or f'without {PROMPTS[0]}'})"
-        return {
-            "model": model,
-            "against": f"{against}{other_prompts}",
-            "baseline": where,
-            "refused": refused,
-            "counts": dict(Counter(change["change"] for change in changes)),
-            "bounds": bounds_of(changes, self.alpha, number),
-            "results": changes,
-            "lists": changed_lists(old, document, against, model) if where else None,
-        }
+        comparer = ModelComparer(self.policy, self.alpha, self.baseline)
+        return comparer.comparisons(document)
 
     def _failures_of(
         self,
@@ -366,16 +297,6 @@ def _own_failure(
     if state == "error":
         name = f"{name}: {cut(row['reason'], LONGEST_CAUSE)}"
     return Reason(cast("Kind", state), text, name)
-
-
-def _tests_by_model(document: Facts) -> dict[str, set[str]]:
-    """The addresses of the tests of each model that has any."""
-    rows = grouped(document["results"], lambda row: row["model"])
-    return {
-        model: {address(row) for row in rows[model]}
-        for model in document["models"]
-        if rows.get(model)
-    }
 
 
 def _stopped_early(comparison: Comparison) -> Iterator[Reason]:

@@ -10,11 +10,9 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from filelock import FileLock
 
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.gate.states import grouped, state_of_test
+from pytest_recsys_mt.gate.heads import SCHEMA, head_of, is_sound
 from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.files import RECORD, RUNS, content_of, written_whole
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -33,7 +31,6 @@ from pytest_recsys_mt.safety.sanitize import one_line
 MOST = 1000
 """Runs that are kept; of older ones only those that are baselines."""
 
-SCHEMA = "recsys-mt-run/1"
 ACCEPTED = "accepted.json"
 PATIENCE = 10.0
 """Seconds to wait for another run that is being kept."""
@@ -156,44 +153,8 @@ class Store:
 
         Returns its number; an `OSError` if it cannot be written.
         """
-        if self.folder.is_symlink() or self.folder.parent.is_symlink():
-            raise OSError(
-                errno.ELOOP,
-                "it is a link, and old runs are removed from where it leads",
-            )
-        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        ignore = self.folder.parent / ".gitignore"
-        if not ignore.exists():
-            # Whole or not at all: nobody would complete an empty one, and git would
-            # take users' profiles.
-            with written_whole(ignore, 0o644) as stream:
-                stream.write("*\n")
-        head = {
-            "schema": SCHEMA,
-            "started": document["time"]["started"],
-            "commit": _commit(root),
-            "models": document["models"],
-            "data": document["data"],
-            "data_digest": document["data_digest"],
-            "seed": document["seed"],
-            "prompt": document["settings"].get("prompt"),
-            "against": document["settings"].get("against"),
-            "suite": document["digests"]["suite"],
-            "everybody": everybody,
-            "gate": document["gate"]["status"],
-            "counts": Counter(row["status"] for row in document["results"]),
-            "reasons": Counter(
-                text.partition(": ")[0] for text in document["gate"]["reasons"]
-            ),
-            "tests": {
-                nodeid: state_of_test(own)
-                for nodeid, own in grouped(
-                    document["results"],
-                    lambda row: row["nodeid"],
-                ).items()
-            },
-        }
+        self._make_folder()
+        head = head_of(document, root, everybody=everybody)
         made = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new-"))
         try:
             with gzip.open(
@@ -212,6 +173,24 @@ class Store:
             shutil.rmtree(made, ignore_errors=True)
             raise
         return number
+
+    def _make_folder(self) -> None:
+        """Make the folder of the runs, which git ignores; an `OSError` if it leads
+        elsewhere, or cannot be written.
+        """
+        if self.folder.is_symlink() or self.folder.parent.is_symlink():
+            raise OSError(
+                errno.ELOOP,
+                "it is a link, and old runs are removed from where it leads",
+            )
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = self.folder.parent / ".gitignore"
+        if not ignore.exists():
+            # Whole or not at all: nobody would complete an empty one, and git would
+            # take users' profiles.
+            with written_whole(ignore, 0o644) as stream:
+                stream.write("*\n")
 
     def accept(self, number: int | None = None) -> Kept:
         """Make a run, the latest without a number, the baseline of its models and
@@ -295,13 +274,8 @@ class Store:
         head: Any = None
         with suppress(OSError, ValueError, RecursionError):
             head = json.loads(content_of(folder / "head.json"))
-        sound = (
-            isinstance(head, dict)
-            and head.get("schema") == SCHEMA
-            and isinstance(head.get("models"), list)
-            and isinstance(head.get("tests"), dict)
-        )
-        return Kept(number, folder / RECORD, head if sound else {}, number in accepted)
+        known = head if is_sound(head) else {}
+        return Kept(number, folder / RECORD, known, number in accepted)
 
     def _marked(self) -> set[int]:
         with suppress(PolicyError):
@@ -329,9 +303,8 @@ class Store:
         with suppress(OSError, PolicyError):
             for number in {*self._numbers()[:-MOST]} - self.accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
-        for left in self.folder.glob(
-            ".new-*",
-        ):  # of runs that were killed while they were kept
+        # Of runs that were killed while they were kept.
+        for left in self.folder.glob(".new-*"):
             with suppress(OSError):
                 if time.time() - left.stat().st_mtime > DAY:
                     shutil.rmtree(left, ignore_errors=True)
@@ -379,20 +352,3 @@ def called(record: Path) -> str:
 
 def _of(kept: Kept) -> tuple[object, object]:
     return kept.head.get("models"), kept.head.get("suite")
-
-
-def _commit(root: Path) -> str:
-    if not any((each / ".git").exists() for each in (root, *root.parents)):
-        return ""
-    with suppress(OSError, subprocess.SubprocessError):
-        asked = ["git", "rev-parse", "--short", "HEAD"]
-        done = subprocess.run(
-            asked,
-            cwd=root,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=True,
-        )
-        return done.stdout.strip()
-    return ""

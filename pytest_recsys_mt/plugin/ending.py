@@ -209,6 +209,8 @@ def report_end(session: pytest.Session, run: Run) -> None:
     Such calls come, for example, from an interrupted test. A worker reports to the
     controller.
     """
+    from pytest_recsys_mt.engine import run_facts
+
     config = session.config
     drifts = []
     planted = []
@@ -218,8 +220,8 @@ def report_end(session: pytest.Session, run: Run) -> None:
     try:
         if ran_all:
             with _captured(config):
-                drifts = run.drifts()
-                planted = run.planted(probes=True)
+                drifts = run_facts.drifts(run)
+                planted = run_facts.planted(run, probes=True)
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     run.keep_rest()
@@ -227,8 +229,8 @@ def report_end(session: pytest.Session, run: Run) -> None:
         "drifts": drifts,
         **run.drain(),
         "notes": [*run.notes, *run.recommenders.notes],
-        "planted": planted or run.planted(probes=False),
-        "lists": run.lists(),
+        "planted": planted or run_facts.planted(run, probes=False),
+        "lists": run_facts.lists(run),
     }
     if not any(found.values()):
         return

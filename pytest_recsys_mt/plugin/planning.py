@@ -16,6 +16,7 @@ import pytest
 from pytest_recsys_mt.calls.answer import describe_failure
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.run_facts import drifts
 from pytest_recsys_mt.engine.source import Branches
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
@@ -84,7 +85,7 @@ class Planning:
                 if failed_phase is not None:
                     self.unplanned[item.nodeid] = _reason(failed_phase)
         self.plan.begin()  # the calls from here on belong to no test
-        self._run.drifts()
+        drifts(self._run)
         self.plan.calibrate()
         print_plan(session.config, self.plan, self.unplanned, self._run.settings)
         if self._batch is not None:

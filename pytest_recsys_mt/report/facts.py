@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, get_args
 
 from pytest_recsys_mt.calls.readings import Reading
-from pytest_recsys_mt.engine.settings import RECORDED, Settings, plain
+from pytest_recsys_mt.engine.settings import RECORDED, Settings
+from pytest_recsys_mt.engine.suite_options import plain
 from pytest_recsys_mt.gate.document import Readable, Row
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence

@@ -9,9 +9,9 @@ from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
+from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import (
-    Calls,
     Decision,
     Document,
     Drift,

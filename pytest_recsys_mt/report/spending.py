@@ -9,7 +9,7 @@ from typing import Any, cast
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
 from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.gate.document import Calls
+from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.states import grouped
 
 TOKENS = tuple(each.name for each in fields(CallFact) if each.name.endswith("_tokens"))

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Calls
+from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.report.compared import say
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import Sums, along, cost

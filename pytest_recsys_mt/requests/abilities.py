@@ -6,7 +6,7 @@ here is optional, so that users' objects stay plain, and is read by `declares`,
 `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`, `promises_of`,
 `latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for
 reports, and what is made from a spec a ``max_wait`` and an ``ahead``, which the run
-sets; `engine.run_recommenders` reads them.
+sets; `engine.made_recommenders` reads them.
 """
 
 import difflib

@@ -24,7 +24,7 @@ NEEDED = (
     *(
         f"pytest_recsys_mt.{name}"
         for name in (
-            "datasets.dataset", "datasets.reading", "engine.run", "engine.schedule", "engine.shrinking",
+            "datasets.dataset", "datasets.making", "datasets.summary", "engine.run", "engine.schedule", "engine.shrinking",
             "llm.api.channel", "llm.api.openai_model", "llm.recommender", "oracles", "plugin.hooks", "plugin.ahead",
             "plugin.preflight", "plugin.reproduce", "plugin.shrinking", "recommenders", "relations", "report.terminal",
         )

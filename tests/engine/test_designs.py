@@ -15,7 +15,8 @@ import pytest
 from benchmarks.promises import settings_of
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
-from pytest_recsys_mt.engine.cases import Split, in_turn
+from pytest_recsys_mt.engine.candidates import in_turn
+from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.refits import Fit
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.sides import Side

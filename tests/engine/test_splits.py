@@ -8,7 +8,8 @@ import pytest
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.cases import LARGE, ShareSplit, Split
+from pytest_recsys_mt.engine.candidates import LARGE
+from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.requests import Item, Scale
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.safety.errors import DataError

@@ -24,6 +24,6 @@ def test_a_wrong_spec_in_a_fixture_shows_the_fixture_alone(
     shown.fnmatch_lines(
         ['*recsys_recommenders("mostpopp")', "*did you mean 'mostpop'*"],
     )
-    shown.no_fnmatch_line("*run_recommenders.py*")
+    shown.no_fnmatch_line("*made_recommenders.py*")
     whole = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--tb=long").stdout
-    whole.fnmatch_lines(["*run_recommenders.py*"])
+    whole.fnmatch_lines(["*made_recommenders.py*"])

@@ -119,13 +119,7 @@ def read(
             choice,
             [found.contents[at] for at in choice.ambiguous or found.listed],
         )
-    if len(parts) == 1 and readers[0] is not None:
-        whole = readers[0]
-    else:
-        loosely = any(each is not None and each.freely for each in readers)
-        whole = reader(loose=loosely)
-        for part in found.kept_parts:
-            _read_block(whole, part)
+    whole = _read_together(reader, readers, found)
     sentences = "\n".join(
         piece.text for part in found.kept_parts for piece in part.pieces
     )
@@ -339,6 +333,23 @@ def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:
     # If each entry goes on behind an offered title, what follows is a comment; a single
     # one may be another title.
     return loosely if strictly.names_none or loosely.all_go_on else strictly
+
+
+def _read_together(
+    reader: Callable[..., Reader],
+    readers: Sequence[Reader | None],
+    found: _Found,
+) -> Reader:
+    """One reader after all blocks that are read; where the answer is a single block,
+    the one that has read it alone.
+    """
+    if len(found.parts) == 1 and readers[0] is not None:
+        return readers[0]
+    loosely = any(each is not None and each.freely for each in readers)
+    whole = reader(loose=loosely)
+    for part in found.kept_parts:
+        _read_block(whole, part)
+    return whole
 
 
 def _read_block(reader: Reader, block: Block) -> Reader | None:

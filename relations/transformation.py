@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 
-Generator: TypeAlias = (
-    "numpy.random.Generator"  # numpy itself comes with the first test that draws
-)
+# Numpy itself comes with the first test that draws.
+Generator: TypeAlias = "numpy.random.Generator"
 
 __all__ = ["Transformation"]
 

@@ -38,9 +38,8 @@ class Sound:
     """
 
     deterministic = True
-    cause: ClassVar[str] = (
-        ""  # what a failure says if it names the cause: a regular expression
-    )
+    # What a failure says if it names the cause: a regular expression.
+    cause: ClassVar[str] = ""
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Find the similarities of all items."""

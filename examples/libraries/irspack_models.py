@@ -21,9 +21,8 @@ class Ials(Adapter):
 
     deterministic = True
     factors: int = 32
-    alpha0: float = (
-        0.1  # weight of what was not chosen; with the library's 0 it ranks badly
-    )
+    # Weight of what was not chosen; with the library's 0 it ranks badly.
+    alpha0: float = 0.1
 
     def learn(self, dataset, seed):
         ratings = csr_matrix(self.catalogue.interactions(dataset, "ratings"))

@@ -83,9 +83,8 @@ class AnswerCache:
         self._empties = empties
         self._database = directory / "answers" / "cache.db"
         self._reader = database.Reader(self._database)
-        self._rows: Any = (
-            None  # the open database of diskcache; None if it can only be read
-        )
+        # The open database of diskcache; None if it can only be read.
+        self._rows: Any = None
         self._prepare_folder(write)
         if write:
             self._open()

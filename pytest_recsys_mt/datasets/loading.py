@@ -44,9 +44,8 @@ class Format:
     ]  # names, glob patterns, and alternatives of them between ``|``
     read: Callable[[Path, Told], Content]  # the files of a folder
     source: str  # where it is described
-    by_content: bool = (
-        False  # whether the names of the files say too little to know a folder by
-    )
+    # Whether the names of the files say too little to know a folder by.
+    by_content: bool = False
 
 
 def found(folder: Path, file: str) -> list[Path]:

@@ -57,9 +57,8 @@ class Counterexample:
     effect: float  # in the unit of the margin; the mean of the fresh answers if it was asked afresh
     whole: Request
     calls: int = 0
-    minimal: bool = (
-        False  # False if the search ended before nothing more could be left out
-    )
+    # False if the search ended before nothing more could be left out.
+    minimal: bool = False
     ended: str = ""
 
 

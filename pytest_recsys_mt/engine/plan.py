@@ -42,9 +42,8 @@ class Count:
     cached: int = 0
     prompt_tokens: float = 0  # of the calls to make
     counted: bool = True  # by a tokenizer; otherwise they are estimated
-    calibrated: bool = (
-        False  # whether the estimate is in proportion to answers in the cache
-    )
+    # Whether the estimate is in proportion to answers in the cache.
+    calibrated: bool = False
     output_tokens: int | None = 0  # the most; None if the model names no limit
     price: Price | None = None
 
@@ -203,9 +202,8 @@ class Plan(Executor):
         self.questions[judge] += questions
 
     def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
-        self._clock += (
-            1  # a batch of its own, after which the first users may be asked once more
-        )
+        # A batch of its own, after which the first users may be asked once more.
+        self._clock += 1
         self.latest[subject.name] = self._clock
         # Whoever asks for the same once more finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)

@@ -38,9 +38,8 @@ class Branches:
     passes, and both ways of a branch are gone.
     """
 
-    way: bool = (
-        True  # outside an assert; but True after `MOST` times, as a loop would not end
-    )
+    # Outside an assert; but True after `MOST` times, as a loop would not end.
+    way: bool = True
     met: int = field(default=0, init=False)  # how often one was asked outside an assert
 
     def says(self, file: str, line: int) -> bool:

@@ -40,9 +40,8 @@ class Option:
     flag: bool = False  # its switch takes no value
     bare: str | None = None  # what its switch means without a value
     reproduced: bool = True  # by the command that reproduces a verdict
-    asks_report: bool = (
-        False  # its switch makes a run report on recommenders, whatever it collects
-    )
+    # Its switch makes a run report on recommenders, whatever it collects.
+    asks_report: bool = False
 
     @property
     def dest(self) -> str:

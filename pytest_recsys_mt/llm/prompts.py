@@ -51,9 +51,8 @@ class Template:
 
     name: str  # that of a built-in template, or the path of a file
     text: str
-    lists_as_json: bool = (
-        False  # whether `as_json` asks for the form of the answer instead
-    )
+    # Whether `as_json` asks for the form of the answer instead.
+    lists_as_json: bool = False
     instruction: str = ""  # said in ``{instruction}``, before the request's own
     thing: str = "item"  # see `Dataset.thing`
 

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.shared import what_is_shared
-from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.parity.request_logs import FIELDS, Log, Numbered, facts_at
-from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.parity.compared_lists import Lists
+from pytest_recsys_mt.parity.request_logs import Log, Numbered
+from pytest_recsys_mt.parity.shared import shared_by_changed
+from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
-from pytest_recsys_mt.verdict.verdict import SHARED
+from pytest_recsys_mt.verdict.answers import Context
 
 ALPHA = 0.05
 """Error rate of either claim."""
 
-MOST_PLACES = 100
-"""Places of a list that are compared."""
-
 MOST_LOST = 0.05
 """The largest share of requests that only one log answers, or that have two users, at
 which something is claimed.
-"""
-
-SAMPLE = 1000
-"""How many requests with changed lists are looked through
-for what they share, and as many others.
 """
 
 MOST_ITEMS = 10
@@ -142,25 +131,20 @@ def compare(
     varying = [log for log in (first, second) if log.varies]
     noisy = bool(varying)
     chosen, account = _compared(first, second, varying)
-    lists = _Lists.of(first, second, chosen)
-    effect = (
-        lists.floor - lists.agreement if noisy else lists.differs.astype(np.float64)
-    )
+    lists = Lists.of(first, second, chosen)
+    effect = lists.effect(noisy)
     user = first.users[chosen]
     by_user = _means(user, effect)
     low = -1.0 if noisy else 0.0
     at_least, at_most = _at_ends(user, effect, _users_of_lost(first, second), low)
     status, bounds = _judged(at_least, at_most, low, margin)
-    if (
-        account.compared == 0
-        or max(account.lost, first.unread, second.unread) > MOST_LOST
-    ):
+    if not _allows_claims(account, first, second):
         status = "error"
     shared = ""
     if status != "holds" and len(chosen):
         # Lists that differ by noise say nothing of the items in them.
         context = Context(items=catalogue, thing=thing, deterministic=not noisy)
-        shared = _shared((first, second), chosen, lists, numbered, context)
+        shared = shared_by_changed((first, second), chosen, lists, numbered, context)
     return Comparison(
         status=status,
         account=account,
@@ -177,57 +161,6 @@ def compare(
         items=_moved_items(lists.before, lists.after, numbered),
         shared=shared,
     )
-
-
-@dataclass(frozen=True)
-class _Lists:
-    """The lists of the requests that count, all ``(n, ...)``, and how alike they are.
-
-    Attributes:
-        before: The first answers of the first log.
-        after: Those of the second one.
-        agreement: The mean agreement of an answer of each log, ``(n,)``.
-        floor: The mean agreement of two answers of one log, ``(n,)``. A recommender of
-            one answer a request is taken to answer alike: its own agreement is 1.
-    """
-
-    before: Integers
-    after: Integers
-    agreement: Floats
-    floor: Floats
-
-    @classmethod
-    def of(cls, first: Log, second: Log, chosen: Integers) -> _Lists:
-        """The lists of the chosen requests."""
-        places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
-        answers = [
-            [log.lists(answer, chosen, places) for answer in range(1 + log.varies)]
-            for log in (first, second)
-        ]
-        floors = []
-        for own in answers:
-            alike = np.ones(len(chosen))
-            floors.append(_agreement(own[0], own[1]) if len(own) == 2 else alike)
-        across = [_agreement(one, other) for one in answers[0] for other in answers[1]]
-        return cls(
-            answers[0][0],
-            answers[1][0],
-            np.mean(across, axis=0),
-            np.mean(floors, axis=0),
-        )
-
-    @property
-    def differs(self) -> NDArray[np.bool_]:
-        """Which first answers differ, ``(n,)``."""
-        differs: NDArray[np.bool_] = (self.before != self.after).any(axis=1)
-        return differs
-
-    @property
-    def same_items(self) -> NDArray[np.bool_]:
-        """Which first answers hold the same items, in any order, ``(n,)``."""
-        before, after = np.sort(self.before, axis=1), np.sort(self.after, axis=1)
-        same: NDArray[np.bool_] = (before == after).all(axis=1)
-        return same
 
 
 def _mean(values: Floats) -> float:
@@ -264,13 +197,6 @@ def _compared(
     return chosen, account
 
 
-def _agreement(a: Integers, b: Integers) -> Floats:
-    """How alike two lists are, ``(n,)``: 1 if both are empty, 0 if one is."""
-    found = rbo(a, b)
-    both_empty = (a[:, 0] < 0) & (b[:, 0] < 0)
-    return np.where(np.isnan(found), both_empty.astype(np.float64), found)
-
-
 def _means(user: Integers, values: Floats) -> Floats:
     """The mean of each user who has a value, by number."""
     counts = np.bincount(user)
@@ -299,6 +225,13 @@ def _at_ends(
     most = _means(users, np.append(effect, np.ones(len(lost))))
     order = generator("parity of logs", len(least)).permutation(len(least))
     return least[order], most[order]
+
+
+def _allows_claims(account: Account, first: Log, second: Log) -> bool:
+    """Whether so many requests can be compared that something may be claimed."""
+    if account.compared == 0:
+        return False
+    return max(account.lost, first.unread, second.unread) <= MOST_LOST
 
 
 def _users_of_lost(first: Log, second: Log) -> Integers:
@@ -351,92 +284,3 @@ def _moved_items(
         for item in most.tolist()
         if difference[item]
     ]
-
-
-def _shared(
-    logs: tuple[Log, Log],
-    chosen: Integers,
-    lists: _Lists,
-    numbered: Numbered,
-    context: Context,
-) -> str:
-    """What tells changed lists from the others, in a
-    sample of both; see `what_is_shared`.
-    """
-    differs = lists.differs
-    places = _sample(logs[0].users[chosen], differs)
-    facts = []
-    for log in logs:
-        rows = log.rows_of(0)[chosen[places]].tolist()
-        row_at = facts_at(log, rows)
-        facts.append([row_at[row] for row in rows])
-    names = list(numbered.items.by_text)
-    sides: list[list[Asked]] = [[], []]
-    for at, place in enumerate(places):
-        request = _request(facts[0][at], facts[1][at], context.items)
-        for side, items in zip(sides, (lists.before, lists.after), strict=True):
-            answer = Recommendation(
-                tuple(names[item] for item in items[place] if item >= 0),
-            )
-            side.append(Asked(request, (answer,)))
-    pairs = Pairs(tuple(sides[0]), tuple(sides[1]))
-    marked = differs[places]
-    effects = Effects(np.arange(len(places)), marked.astype(np.float64), (0.0, 1.0))
-    details = what_is_shared(marked, effects, pairs, context)
-    return str(details[SHARED]["text"]) if SHARED in details else ""
-
-
-def _sample(user: Integers, differs: NDArray[np.bool_]) -> list[int]:
-    """The places of some changed and some other lists, one of each user: two of one
-    user would count as two users.
-    """
-    order = generator("requests that are looked through").permutation(len(user))
-    _, first_of_each = np.unique(user[order], return_index=True)
-    places = order[np.sort(first_of_each)]
-    changed = places[differs[places]][:SAMPLE]
-    others = places[~differs[places]][:SAMPLE]
-    return sorted([*changed.tolist(), *others.tolist()])
-
-
-_KNOWN = {*FIELDS, "history", "candidates", "time", "scores"}
-
-
-def _request(
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    catalogue: Mapping[str, Item],
-) -> Request:
-    """The request of two rows, with their further plain fields as attributes."""
-    attributes = {
-        name: value
-        for name, value in before.items()
-        if name not in _KNOWN and isinstance(value, str | int | float)
-    }
-    for name, value in after.items():
-        if name not in _KNOWN and isinstance(value, str | int | float):
-            if name not in attributes:
-                attributes[name] = value
-            elif attributes[name] != value:
-                attributes[f"{name} of B"] = value
-    moment = before.get("time")
-    second = int(moment) if isinstance(moment, int | float) else None
-    history = _items(before.get("history"), catalogue)
-    candidates = before.get("candidates")
-    return Request(
-        user=str(before.get("user") or before.get("request") or "?"),
-        history=tuple(Rating(item, 1.0, second) for item in history),
-        scale=Scale(),
-        candidates=_items(candidates, catalogue)
-        if isinstance(candidates, list)
-        else None,
-        k=MOST_PLACES,
-        attributes=attributes,
-    )
-
-
-def _items(ids: object, catalogue: Mapping[str, Item]) -> tuple[Item, ...]:
-    found = []
-    for each in ids if isinstance(ids, list) else ():
-        name = str(each.get("id")) if isinstance(each, dict) else str(each)
-        found.append(catalogue.get(name) or Item(name))
-    return tuple(found)

@@ -26,6 +26,10 @@ NOT_ENDED = (
 )
 """The reason why no gate passes the record that is there while a run goes on."""
 
+_SUCCESSES = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+_NOTHING_PINNED = "--recsys-pin wrote nothing: no test of this run calls pinned(recsys.run(), FILE); write one"
+
 _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 <testsuites><testsuite name="pytest" tests="1" errors="1" failures="0" skipped="0" time="0">
 <testcase classname="recsys_mt" name="run" time="0"><error message="{NOT_ENDED}" /></testcase>
@@ -146,22 +150,12 @@ def conclude(
         return
     carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
     rows = [row for report in carrying for row in report.recsys_mt["rows"]]
-    passed = session.exitstatus in (
-        pytest.ExitCode.OK,
-        pytest.ExitCode.NO_TESTS_COLLECTED,
-    )
-    if (
-        settings.pin
-        and passed
-        and not any(row["oracle"].startswith("pinned:") for row in rows)
-    ):
-        config.stash[state.PROBLEMS].append(
-            "--recsys-pin wrote nothing: no test of this run calls pinned(recsys.run(), FILE); write one",
-        )
+    has_pinned = any(row["oracle"].startswith("pinned:") for row in rows)
+    if settings.pin and session.exitstatus in _SUCCESSES and not has_pinned:
+        config.stash[state.PROBLEMS].append(_NOTHING_PINNED)
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
-    is_judged = bool(rows)
-    is_wanted = is_judged or _asked_for(config)
+    is_wanted = bool(rows) or _asked_for(config)
     if not is_wanted and not collected:
         return
     from pytest_recsys_mt.report.attempts import lost, missing, results_of
@@ -173,7 +167,6 @@ def conclude(
     if not is_wanted and not without_result:
         _remove_begun_record(config)
         return
-    again = config.stash[state.AGAIN]
     record = finish(
         config,
         settings,
@@ -182,14 +175,13 @@ def conclude(
         config.stash[state.STARTED],
         baselines=config.stash[state.BASELINE],
         incomplete=[*missing(session, reported.uncollected), *without_result],
-        again=again,
+        again=config.stash[state.AGAIN],
         left_out=config.stash.get(state.LEFT_OUT, 0),
         junit_failure=junit_failure,
     )
     config.stash[state.RECORD] = record
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
-    successes = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    if not passed and session.exitstatus in successes:
+    if not passed and session.exitstatus in _SUCCESSES:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -35,9 +35,8 @@ class EASE(ScoringRecommender):
 
     key: ClassVar[str] = "ease"
 
-    regularisation: float = (
-        200.0  # of the ridge, in squared units of the weights: above 0
-    )
+    # Of the ridge, in squared units of the weights: above 0.
+    regularisation: float = 200.0
     weights: Weights = "binary"  # as in the paper, or ``ratings``
 
     def __post_init__(self) -> None:

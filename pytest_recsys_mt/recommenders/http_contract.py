@@ -57,9 +57,8 @@ class About:
 
     version: str | None = None  # it changes with every change that may change an answer
     deterministic: bool = False
-    seeded: bool = (
-        False  # whether the same replicate of a request always gets the same answer
-    )
+    # Whether the same replicate of a request always gets the same answer.
+    seeded: bool = False
     max_batch: int | None = None  # most requests that it accepts at a time
     ignores: tuple[str, ...] = ()  # the parts of a request that it does not read
     promises: tuple[

@@ -37,9 +37,8 @@ class RP3Beta(ScoringRecommender):
 
     neighbours: int = 100  # kept for each item; popularity and id decide ties
     alpha: float = 0.8  # power of the probabilities of steps, above 0
-    beta: float = (
-        0.5  # power of popularity: 0 recommends what is popular, 1 what is rare
-    )
+    # Power of popularity: 0 recommends what is popular, 1 what is rare.
+    beta: float = 0.5
     weights: Weights = "binary"
 
     def __post_init__(self) -> None:

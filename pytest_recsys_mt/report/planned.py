@@ -16,9 +16,8 @@ from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count,
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
+from pytest_recsys_mt.report.planned_table import WIDTH, table_of
 from pytest_recsys_mt.safety.sanitize import Safe, one_line
-
-WIDTH = 80
 
 SKIPPED = "skipped: "
 """Start of the reason of a test that is skipped."""
@@ -76,7 +75,7 @@ def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
             free.append(f"{one_line(model)} {calls:,}")
             continue
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(model)}")
-        for line in _table(count_of_suite):
+        for line in table_of(count_of_suite):
             reporter.write_line(line)
         notes = [*_notes(counts), *_lasting(model, counts, plan)]
         for note in notes:
@@ -246,67 +245,6 @@ def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
     ]
 
 
-def _table(counts: Mapping[str, Count]) -> list[str]:
-    """The lines of a table with a row for each suite, and one for all if there are
-    several.
-
-    The numbers stand in columns on the right. A suite whose name has no room beside
-    them has a line of its own.
-    """
-    rows = [("suite", "tests", "calls", "cached", "prompt", "answers", "at most")]
-    for suite, count in counts.items():
-        rows.append(_row(suite, [count]))
-    if len(counts) > 1:
-        rows.append(_row("", list(counts.values())))
-    suites, *number_columns = zip(*rows, strict=True)
-    widths = [max(len(cell) for cell in column) for column in number_columns]
-    room = WIDTH - sum(width + 2 for width in widths)
-    width_of_suites = min(room, max(len(suite) for suite in suites))
-    lines = []
-    for suite, *cells in rows:
-        if len(suite) > room:
-            lines.append(suite)
-            suite = ""
-        numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        line = "  ".join([suite.ljust(width_of_suites), *numbers])
-        lines.append(line.rstrip())
-    return lines
-
-
-def _row(
-    suite: str,
-    counts: Sequence[Count],
-) -> tuple[str, str, str, str, str, str, str]:
-    """The cells of a suite, or of several together."""
-    tests: set[str] = set()
-    for count in counts:
-        tests |= count.tests
-    calls = sum(count.calls for count in counts)
-    cached = sum(count.cached for count in counts)
-    prompt_tokens = sum(count.prompt_tokens for count in counts)
-    output_tokens = _known_sum([count.output_tokens for count in counts])
-    usd = _known_sum([count.usd for count in counts])
-    return (
-        suite,
-        f"{len(tests):,}",
-        f"{calls:,}",
-        f"{cached:,}",
-        short(prompt_tokens),
-        "?" if output_tokens is None else short(output_tokens),
-        "?" if usd is None else dollars(usd),
-    )
-
-
-def _known_sum(numbers: Sequence[float | None]) -> float | None:
-    """The sum of some numbers; unknown if any of them is."""
-    total = 0.0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total
-
-
 def _notes(counts: Sequence[Count]) -> list[str]:
     """How the tokens in the table of one model are
     counted, and what is known of its price.
@@ -396,14 +334,6 @@ def _at_most(counts: Sequence[Count]) -> str:
     if known:
         return f"at most {dollars(known)} and what is unknown"
     return "cost unknown"
-
-
-def short(number: float) -> str:
-    """A number of tokens to three digits: ``3.23 M``."""
-    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= size:
-            return f"{number / size:.3g}{unit}"
-    return f"{number:.0f}"
 
 
 def _write(reporter: Any, text: str, indent: int = 0) -> None:

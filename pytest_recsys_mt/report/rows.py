@@ -76,20 +76,23 @@ def row_of(
     )
     clean["nodeid"] = nodeid  # pytest's own text: whatever splits it wants it as it is
     if lost:
-        # A part of what belongs together would say something else than the whole.
-        for pair in ("interval", "reach"):
-            if None in (clean[pair] or ()):
-                clean[pair] = None
-        clean["per_user"] = {
-            user: value
-            for user, value in clean["per_user"].items()
-            if value is not None
-        }
-        clean["details"][NOT_FINITE] = lost
-        told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
-        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-        clean["reason"] = "; ".join(filter(None, (clean["reason"], told + more)))
+        _tell_lost(clean, lost)
     return clean
+
+
+def _tell_lost(row: Row, lost: list[str]) -> None:
+    """Say in a row which of its numbers were none, and leave out what lacks them."""
+    # A part of what belongs together would say something else than the whole.
+    for pair in ("interval", "reach"):
+        if None in (row[pair] or ()):
+            row[pair] = None
+    row["per_user"] = {
+        user: value for user, value in row["per_user"].items() if value is not None
+    }
+    row["details"][NOT_FINITE] = lost
+    told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    row["reason"] = "; ".join(filter(None, (row["reason"], told + more)))
 
 
 def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:

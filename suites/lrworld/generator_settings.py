@@ -13,23 +13,19 @@ class Settings:
 
     support: float = 0.01  # least support of an association rule
     confidence: float = 0.01  # least confidence of one
-    antecedent: int = (
-        1  # most items that a rule starts from; the paper shows sets, and gives no size
-    )
-    similarity: float = (
-        0.01  # least cosine of the right option to the target, from memory
-    )
+    # Most items that a rule starts from; the paper shows sets, and gives no size.
+    antecedent: int = 1
+    # Least cosine of the right option to the target, from memory.
+    similarity: float = 0.01
     clusters: int = 10  # of k-means over the embeddings
     history: int = 5  # latest items that a history shows, as in the examples
     least: int = 5  # interactions of a user or an item in a question, as in a 5-core
-    having: str = (
-        ""  # attributes, with commas between them; items without one leave the data
-    )
+    # Attributes, with commas between them; items without one leave the data.
+    having: str = ""
     steps: int = 600  # approximately, in training the matrix factorisation
     users: int = 20_000  # from whom it learns at most, drawn uniformly
-    wrong: Literal["uniform", "popular"] = (
-        "uniform"  # popular: as often more popular as less
-    )
+    # Popular: as often more popular as less.
+    wrong: Literal["uniform", "popular"] = "uniform"
 
     def __post_init__(self) -> None:
         shares = {

@@ -58,9 +58,8 @@ class Question:
         str,
         ...,
     ] = ()  # the picture of the latest item of the history: paths, data URLs
-    popularity: float | None = (
-        None  # interactions of the item behind it; None for a user
-    )
+    # Interactions of the item behind it; None for a user.
+    popularity: float | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:

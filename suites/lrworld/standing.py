@@ -22,9 +22,8 @@ class Behind:
     # Of each its groups of columns: one of one item for an item, one of all items of
     # which it is true for a fact, and one for each item shown for a user.
     options: tuple[tuple[Ints, ...], ...]
-    asker: int = (
-        NOBODY  # whose next item is asked for; what they have counts for neither number
-    )
+    # Whose next item is asked for; what they have counts for neither number.
+    asker: int = NOBODY
     users: tuple[
         int,
         ...,

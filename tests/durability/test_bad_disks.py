@@ -45,9 +45,8 @@ class Shop(Project):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, None)
-        self.environment["PYTHONDONTWRITEBYTECODE"] = (
-            "1"  # Python does not notice what is cut
-        )
+        # Python does not notice what is cut.
+        self.environment["PYTHONDONTWRITEBYTECODE"] = "1"
         (folder / "shop.py").write_text(SHOP)
 
     def ask(

@@ -71,9 +71,8 @@ class FaultServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = (
-                True  # else a body waits 40 ms for the answer to its head
-            )
+            # Else a body waits 40 ms for the answer to its head.
+            disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
                 length = int(self.headers["content-length"])

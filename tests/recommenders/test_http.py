@@ -23,8 +23,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from pytest_recsys_mt.recommenders import http, http_contract, resolve
-from pytest_recsys_mt.recommenders.http import HTTPRecommender, authorization
+from pytest_recsys_mt.recommenders.http import HTTPRecommender
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
+from pytest_recsys_mt.recommenders.http_key import authorization
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.safety.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.safety.redaction import AUTHORIZATION

@@ -40,9 +40,8 @@ class LocalNetwork:
         self._source = source
         self._dtype = dtype
         self._device = device
-        self.device_map: DeviceMap | None = (
-            None  # divides a model that one GPU cannot hold
-        )
+        # Divides a model that one GPU cannot hold.
+        self.device_map: DeviceMap | None = None
         self._trust_remote_code = trust_remote_code
 
     @cached_property

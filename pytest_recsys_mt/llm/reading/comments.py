@@ -43,9 +43,8 @@ _MOST_CHARACTERS = 2_000
 """How far a line is read for the end of its title, and for what its comment says."""
 _MEASURED = phrase("measured")
 _SHORT = phrase("short")
-_MAKER = (
-    80  # longer values of an attribute are descriptions, and no names of its makers
-)
+# Longer values of an attribute are descriptions, and no names of its makers.
+_MAKER = 80
 
 
 @once

@@ -17,9 +17,8 @@ class Part(NamedTuple):
     start: int
     end: int
     parts_surely: bool  # whether a comma stands before it, not "and"
-    outer_start: (
-        int  # the same with a conjunction that may be its own: "そして父になる"
-    )
+    # The same with a conjunction that may be its own: "そして父になる".
+    outer_start: int
     outer_end: int  # "おくりびと"
 
 

@@ -38,9 +38,8 @@ class Piece:
     score: float | None = None  # in the data; the best is the highest
     name: str = ""  # what the data or the beginning of the line call the list
     group: str = ""  # the list that it belongs to, of several in data
-    chain: bool = (
-        False  # whether it is a whole ranking in one line: ``[3] > [1] > [2]``
-    )
+    # Whether it is a whole ranking in one line: ``[3] > [1] > [2]``.
+    chain: bool = False
     beside: str = ""  # what the data say of the entry in other cells or fields
 
 

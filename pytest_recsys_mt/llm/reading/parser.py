@@ -17,52 +17,16 @@ from pytest_recsys_mt.llm.reading.line import without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader
+from pytest_recsys_mt.llm.reading.result import Reading
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
     UNKNOWN_PREFIX,
     Entry,
-    Recommendation,
     Request,
-    Usage,
 )
 from pytest_recsys_mt.safety.sanitize import without_controls
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'  # what makes an answer with several lists clear
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What was read in an answer."""
-
-    entries: tuple[Entry, ...]  # best first; those of an ambiguous answer name nothing
-    rule: str = ""  # which part of it was taken, and why; empty if nothing was
-    left_out: tuple[str, ...] = ()  # its other lists, in words
-    ambiguous: bool = False  # whether several lists have equal claims
-
-    @property
-    def how(self) -> str:
-        """How the list was found, in words; of an answer
-        without one, why not and what to ask for.
-        """
-        left = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
-        return "; ".join(filter(None, (self.rule, left)))
-
-    def recommendation(
-        self,
-        k: int,
-        text: str,
-        usage: Usage | None = None,
-    ) -> Recommendation:
-        """The answer of a recommender: the first k entries that name something."""
-        items = tuple(entry.item for entry in self.entries if entry.item is not None)
-        return Recommendation(
-            items[:k],
-            self.entries,
-            text,
-            usage,
-            how=self.how,
-            ambiguous=self.ambiguous,
-        )
 
 
 def parse(
@@ -119,13 +83,7 @@ def read(
             choice,
             [found.contents[at] for at in choice.ambiguous or found.listed],
         )
-    if len(parts) == 1 and readers[0] is not None:
-        whole = readers[0]
-    else:
-        loosely = any(each is not None and each.freely for each in readers)
-        whole = reader(loose=loosely)
-        for part in found.kept_parts:
-            _read_block(whole, part)
+    whole = _read_together(reader, readers, found)
     sentences = "\n".join(
         piece.text for part in found.kept_parts for piece in part.pieces
     )
@@ -339,6 +297,23 @@ def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:
     # If each entry goes on behind an offered title, what follows is a comment; a single
     # one may be another title.
     return loosely if strictly.names_none or loosely.all_go_on else strictly
+
+
+def _read_together(
+    reader: Callable[..., Reader],
+    readers: Sequence[Reader | None],
+    found: _Found,
+) -> Reader:
+    """One reader after all blocks that are read; where the answer is a single block,
+    the one that has read it alone.
+    """
+    if len(found.parts) == 1 and readers[0] is not None:
+        return readers[0]
+    loosely = any(each is not None and each.freely for each in readers)
+    whole = reader(loose=loosely)
+    for part in found.kept_parts:
+        _read_block(whole, part)
+    return whole
 
 
 def _read_block(reader: Reader, block: Block) -> Reader | None:

@@ -48,9 +48,8 @@ class GRU4Rec(TrainedRecommender):
     decay: float = 0.0
     hidden: int = 100  # size of the state
     negatives: int = 256  # items drawn for each batch
-    dropout: float = (
-        0.0  # share of embeddings and states that a training step leaves out
-    )
+    # Share of embeddings and states that a training step leaves out.
+    dropout: float = 0.0
 
     def build(self, training: Training) -> Network:
         return _Recurrent(self, len(training.items))

@@ -60,9 +60,8 @@ class NRMS(TrainedRecommender):
     query: int = 64  # size of the hidden layer that weighs words, and items
     title: int = 20  # first words of a title that are read
     negatives: int = 4  # items not chosen per chosen item
-    dropout: float = (
-        0.2  # share of word and item vectors that a training step leaves out
-    )
+    # Share of word and item vectors that a training step leaves out.
+    dropout: float = 0.2
 
     @property
     def promises(self) -> tuple[str, ...]:

@@ -49,9 +49,8 @@ class SASRec(TrainedRecommender):
     layers: int = 2  # blocks of attention
     heads: int = 1  # of each block; they divide `dim`
     dropout: float = 0.3  # share of the activations dropped while training
-    negatives: int = (
-        256  # items drawn for each batch; 0 contrasts with the whole catalogue
-    )
+    # Items drawn for each batch; 0 contrasts with the whole catalogue.
+    negatives: int = 256
 
     def build(self, training: Training) -> Network:
         return _Transformer(self, len(training.items))

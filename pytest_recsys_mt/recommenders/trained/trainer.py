@@ -117,17 +117,8 @@ def train(
     """
     began = time.perf_counter()
     rng = np.random.default_rng([seed % 2**64, 1])
-    held_out = np.empty(0, dtype=np.int64)
-    learned = training
-    if settings.patience:
-        learned, held_out = training.split_validation()
-        held_out = np.sort(rng.permutation(held_out)[:VALIDATED])
-    optimiser = torch.optim.Adam(
-        network.parameters(),
-        lr=settings.rate,
-        weight_decay=settings.decay,
-        fused=True,
-    )
+    learned, held_out = _split(training, settings, rng)
+    optimiser = _optimiser(network, settings)
     popular = popularity(training, held_out, settings.length)
     best, kept = 0, network.state_dict()
     curve: list[Validation] = []
@@ -160,17 +151,44 @@ def train(
         network.load_state_dict(kept)
     network.freeze(learned)
     network.eval()
-    seconds = time.perf_counter() - began
-    ranks, gains = (
-        (tuple(values) for values in zip(*curve, strict=True)) if curve else ((), ())
+    return _report_of(losses, curve, best, time.perf_counter() - began)
+
+
+def _split(
+    training: Training,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> tuple[Training, Ints]:
+    """What is learned from, and the interactions by which training stops."""
+    if not settings.patience:
+        return training, np.empty(0, dtype=np.int64)
+    learned, held_out = training.split_validation()
+    return learned, np.sort(rng.permutation(held_out)[:VALIDATED])
+
+
+def _optimiser(network: Network, settings: Settings) -> torch.optim.Adam:
+    return torch.optim.Adam(
+        network.parameters(),
+        lr=settings.rate,
+        weight_decay=settings.decay,
+        fused=True,
     )
+
+
+def _report_of(
+    losses: Sequence[float],
+    curve: Sequence[Validation],
+    best: int,
+    seconds: float,
+) -> Report:
+    """The course of a training, from the loss and the validation of each epoch."""
     return Report(
-        len(losses),
-        best or len(losses),
-        ranks,
-        gains,
-        tuple(losses),
-        seconds,
+        epochs=len(losses),
+        best=best or len(losses),
+        rank=tuple(validation.rank for validation in curve),
+        ndcg=tuple(validation.ndcg for validation in curve),
+        loss=tuple(losses),
+        seconds=seconds,
     )
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.report.leaderboard.board import Board, Line, boards_of
-from pytest_recsys_mt.report.leaderboard.board import Cell as Measured
+from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
+from pytest_recsys_mt.report.leaderboard.lines import Cell as Measured
+from pytest_recsys_mt.report.leaderboard.lines import Line
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.sheets import (
     NONE,

@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from pytest_recsys_mt.calls.answer import Answer, Known
 from pytest_recsys_mt.calls.arrivals import Arrivals
@@ -307,16 +307,6 @@ class Executor:
         one; returns whether there was one.
         """
         return self._turns.scheduler.settles()
-
-    def beforehand(self) -> contextlib.AbstractContextManager[None]:
-        """For calls that are made while requests are prepared."""
-        return contextlib.nullcontext()
-
-    def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
-        """Count calls that a difference of `what` would cause, if this only plans;
-        returns whether it does.
-        """
-        return False
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:
         """How many of `calls`, from the first, the limits of

@@ -1,9 +1,8 @@
 """Counts the calls of the selected tests, and answers them itself: nothing is sent."""
 
-import contextlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pytest_recsys_mt.calls import tokens
@@ -153,7 +152,6 @@ class Plan(Executor):
         self._suite = BEFOREHAND
         self._clock = time.time()  # after all that is in the cache
         self._again: dict[tuple[str, Hashable], int] = {}
-        self._free = False
         self._known: dict[str, _Known] = {}
         self._controls: dict[str, tuple[Subject, Call, Price | None]] = {}
         self._keep: dict[str, list[tuple[Subject, Call]]] | None = {} if keep else None
@@ -187,21 +185,18 @@ class Plan(Executor):
             for count in (of_test, self.counts[self._suite, name]):
                 count.add(prompt, of_test.counted, output, missing)
 
-    @contextlib.contextmanager
-    def beforehand(self) -> Iterator[None]:
-        # Recommenders that cost nothing answer: users and candidates are sampled from
-        # their answers.
-        self._free = True
-        try:
-            yield
-        finally:
-            self._free = False
-
     def planned_questions(self, judge: str, questions: int) -> None:
         """Count questions to a judge that sends no calls."""
         self.questions[judge] += questions
 
-    def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
+    def plan_again(self, subject: Subject, calls: int, what: Hashable) -> None:
+        """Count calls that a difference of `what` would cause.
+
+        Args:
+            subject: The recommender that would be asked again.
+            calls: How many calls.
+            what: What would differ; if it is planned twice, the larger number counts.
+        """
         # A batch of its own, after which the first users may be asked once more.
         self._clock += 1
         self.latest[subject.name] = self._clock
@@ -215,7 +210,6 @@ class Plan(Executor):
         key = (CONFIRMING, subject.name)
         confirming = self.counts.setdefault(key, Count(price=like_these.price))
         confirming.add(prompt, like_these.counted, output, max(calls - counted, 0))
-        return True
 
     def _own_calls(self, name: str) -> Count:
         """The calls of this test; of a test that asks only what others have asked,
@@ -258,8 +252,8 @@ class Plan(Executor):
             self._given[call.key] = answer
             if cached is None and ask is None:
                 self._keep_if_certain(subject, call)
-        is_free = price is not None and price.is_free
-        if self._free and is_free and all(call.prompt is None for call in calls):
+        if price is not None and price.is_free and _are_samples(calls):
+            # Users and candidates are drawn by what is answered, which costs nothing.
             return super().execute(subject, calls, since=since, ask=ask)
         return [self._given.get(call.key) or controls[call.key] for call in calls]
 
@@ -384,3 +378,10 @@ class Plan(Executor):
         if usage is not None:
             known.reported += usage[0]
             known.estimated += tokens.estimated(prompt)
+
+
+def _are_samples(calls: Sequence[Call]) -> bool:
+    """Whether users and candidates are sampled by the answers to calls, none of which
+    is a prompt.
+    """
+    return all(call.purpose == "sample" and call.prompt is None for call in calls)

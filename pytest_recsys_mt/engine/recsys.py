@@ -310,7 +310,7 @@ def doubt(runner: Runner) -> str:
         return ""
     if runner.settings.plan:
         if runner.unvaried is None and subject.reads_text:
-            runner.planned_again(SALTED * runner.replicates)
+            runner.plan_again(SALTED * runner.replicates)
         runner.unvaried = ""
     if runner.unvaried is None:
         runner.unvaried = _doubt(runner)

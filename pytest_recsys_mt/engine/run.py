@@ -126,11 +126,8 @@ class Run:
         answers = Side(runner, runner.context())
         from pytest_recsys_mt.engine.draw import accepted_draw
 
-        with self.executor.beforehand():
-            return replace(
-                split,
-                draw=accepted_draw(split, answers, self.settings.design),
-            )
+        draw = accepted_draw(split, answers, self.settings.design)
+        return replace(split, draw=draw)
 
     @property
     def shows(self) -> tuple[int, float]:
@@ -171,8 +168,7 @@ class Run:
                 replace(fitted.call(request, repeat=False), purpose="sample")
                 for request in requests
             ]
-            with self.executor.beforehand():
-                answers = self.executor.execute(fitted, calls)
+            answers = self.executor.execute(fitted, calls)
             for known, request, answer in zip(lists, requests, answers, strict=True):
                 with contextlib.suppress(NotApplicable):
                     known.append(fitted.read(request, answer).items)

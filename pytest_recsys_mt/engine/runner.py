@@ -16,6 +16,7 @@ from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.outcomes import AnswerReader, Outcome
+from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.transforming import Transforming
 from pytest_recsys_mt.metamorphic import AnyTransformation
@@ -340,8 +341,9 @@ class Runner:
         keys = (key for outcome in outcomes for key in outcome.keys)
         self.executor.bill.causes.add(self.subject.name, keys, purpose)
 
-    def planned_again(self, calls: int, *what: str) -> bool:
-        """Whether the run is only planned: then calls are counted
-        that a difference of `what` would cause.
+    def plan_again(self, calls: int, *what: str) -> None:
+        """Count calls that a difference of `what` would cause, where the run is only
+        planned.
         """
-        return self.executor.planned_again(self.subject, calls, (id(self), *what))
+        if isinstance(self.executor, Plan):
+            self.executor.plan_again(self.subject, calls, (id(self), *what))

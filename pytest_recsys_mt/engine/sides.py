@@ -189,7 +189,8 @@ class Side(SideRequests):
         positions = self._served(partner)[:users]
         served = zip(self._users(positions), positions, strict=True)
         positions = [position for user, position in served if user not in without]
-        if self._only_planned(partner, len(positions)):
+        if runner.settings.plan:
+            self._plan_again(partner, len(positions))
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
@@ -213,18 +214,13 @@ class Side(SideRequests):
         partner._compare_with_earlier(theirs)
         return self._paired(partner, positions, ours, theirs)
 
-    def _only_planned(self, partner: Side, users: int) -> bool:
-        """Whether the run only counts the calls that ask both sides of so many users
-        once more.
-        """
+    def _plan_again(self, partner: Side, users: int) -> None:
+        """Count the calls that ask both sides of so many users once more."""
         calls: Counter[Runner] = Counter()
         for side in (self, partner):
             calls[side.runner] += users * side.replicates
-        planned = [
-            each.planned_again(count, self.label, partner.label)
-            for each, count in calls.items()
-        ]
-        return any(planned)
+        for each, count in calls.items():
+            each.plan_again(count, self.label, partner.label)
 
     def _compare_with_earlier(self, outcomes: Mapping[int, Outcome]) -> None:
         """Note whether answers to the same calls differ from the earlier ones."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.llm.prompts import as_json, template
 from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import Reading, read, scope_of
+from pytest_recsys_mt.llm.reading.parser import read, scope_of
+from pytest_recsys_mt.llm.reading.result import Reading
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,

@@ -167,6 +167,7 @@ def conclude(
     if not is_wanted and not without_result:
         _remove_begun_record(config)
         return
+    again = config.stash[state.AGAIN]
     record = finish(
         config,
         settings,
@@ -175,7 +176,7 @@ def conclude(
         config.stash[state.STARTED],
         baselines=config.stash[state.BASELINE],
         incomplete=[*missing(session, reported.uncollected), *without_result],
-        again=config.stash[state.AGAIN],
+        again=again,
         left_out=config.stash.get(state.LEFT_OUT, 0),
         junit_failure=junit_failure,
     )

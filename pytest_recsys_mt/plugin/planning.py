@@ -117,7 +117,7 @@ class Planning:
             runner = running.recsys.runner
             if runner.settings.shrink:
                 calls = runner.settings.shrink * len(running.verdicts)
-                runner.planned_again(calls, "smallest examples")
+                runner.plan_again(calls, "smallest examples")
         return True
 
     def _run_both_ways(self, item: pytest.Function, running: RunningTest) -> None:

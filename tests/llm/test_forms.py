@@ -12,7 +12,8 @@ from random import Random
 import pytest
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.llm.reading.parser import Reading, read
+from pytest_recsys_mt.llm.reading.parser import read
+from pytest_recsys_mt.llm.reading.result import Reading
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Item, Prompt, Request, Scale

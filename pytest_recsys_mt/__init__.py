@@ -14,7 +14,23 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
-from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.safety.errors import (
+    CacheError,
+    DataError,
+    FaultError,
+    LimitReachedError,
+    MissingAnswerError,
+    MissingExtraError,
+    NotApplicable,
+    OracleError,
+    OwnCodeError,
+    PolicyError,
+    PriceError,
+    RecommenderError,
+    RecsysError,
+    RelationError,
+    UnreachableError,
+)
 from pytest_recsys_mt.verdict.thresholds import thresholds
 from pytest_recsys_mt.verdict.verdict import (
     Verdict,
@@ -24,9 +40,36 @@ from pytest_recsys_mt.verdict.verdict import (
 )
 
 __all__ = [
-    "Completion", "Item", "Message", "NotApplicable", "Prompt", "Rating", "Recommendation", "Request", "Scale",
-    "Verdict", "annotate", "dimension", "expect_violated", "metamorphic", "thresholds",
-]  # fmt: skip
+    "CacheError",
+    "Completion",
+    "DataError",
+    "FaultError",
+    "Item",
+    "LimitReachedError",
+    "Message",
+    "MissingAnswerError",
+    "MissingExtraError",
+    "NotApplicable",
+    "OracleError",
+    "OwnCodeError",
+    "PolicyError",
+    "PriceError",
+    "Prompt",
+    "Rating",
+    "Recommendation",
+    "RecommenderError",
+    "RecsysError",
+    "RelationError",
+    "Request",
+    "Scale",
+    "UnreachableError",
+    "Verdict",
+    "annotate",
+    "dimension",
+    "expect_violated",
+    "metamorphic",
+    "thresholds",
+]
 
 # An unpacked source distribution, and a checkout where links are text files, lack the
 # links to the three folders that stand beside this one. An installation has the folders

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.suites.arena import Appraisal, Comparison, Judgement, Showing
-from pytest_recsys_mt.suites.arena.judging import Winner
+from tests.support.suites_arena import Winner
 
 
 class ByUtility:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from pytest_recsys_mt import Completion, Prompt
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.suites.arena.judge_prompts import SCORES
+from tests.support.suites_arena import SCORES
 
 
 class Reader:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import bradley_terry, placed_bradley_terry
-from pytest_recsys_mt.safety.errors import OracleError
 
 
 def chances(strength: np.ndarray) -> np.ndarray:

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt import Item, Rating
-from pytest_recsys_mt.safety.errors import OracleError, RecommenderError
+from pytest_recsys_mt import Item, OracleError, Rating, RecommenderError
 from pytest_recsys_mt.suites.arena import (
     CONTROLS,
     PROMISES,
@@ -29,12 +28,11 @@ from pytest_recsys_mt.suites.arena import (
     not_less_preferred,
     preferred,
 )
-from pytest_recsys_mt.suites.arena.controls import against
-from pytest_recsys_mt.suites.arena.judging import Winner
 from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import JUDGES, SUITE
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.suites_arena import Winner, against
 
 USERS = 40
 

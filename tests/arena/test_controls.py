@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pytest_recsys_mt import Item, Rating, Request
-from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt import Item, NotApplicable, OracleError, Rating, Request
 from pytest_recsys_mt.suites.arena import (
     ASPECTS,
     CONTROLS,
@@ -25,12 +24,11 @@ from pytest_recsys_mt.suites.arena import (
     not_scored_lower,
     preferred,
 )
-from pytest_recsys_mt.suites.arena.controls import own_choices
-from pytest_recsys_mt.suites.arena.judgement import read_judgement
 from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import rows_of, status
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.suites_arena import own_choices, read_judgement
 
 LIMITS = Trust(margin=0.1, sees=0.2, ties=0.5, refusals=0.1, unread=0.1)
 LIKED, OTHER = ("a", "b", "c", "d"), ("w", "x", "y", "z")

@@ -8,13 +8,9 @@ import pytest
 
 from pytest_recsys_mt import Item, Prompt, Rating, Request, Scale
 from pytest_recsys_mt.suites.arena import ASPECTS, Comparison, Showing
-from pytest_recsys_mt.suites.arena.judge_prompts import (
-    choice_prompt,
-    profile_prompt,
-    whole_prompt,
-)
 from tests.arena.test_suite import SUITE, record, rows_of
 from tests.plugin.conftest import record_of
+from tests.support.suites_arena import choice_prompt, profile_prompt, whole_prompt
 
 READERS = Path(__file__).with_name("readers.py")
 HEAT = Item("h", "Heat", 1995, {"genres": ("Crime", "Drama")})

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from pytest_recsys_mt.oracles import q_score
-from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from tests.arena.published import AUC, COPIED, RELEASED, TABLE_2, TABLE_3, TABLE_4
+from tests.support.report_paper_tables import tables_of
 
 ROWS = {
     (*block, name): row

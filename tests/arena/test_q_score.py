@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import q_in_words, q_interval, q_score
-from pytest_recsys_mt.safety.errors import OracleError
 
 COUNTS = st.integers(0, 1000)
 

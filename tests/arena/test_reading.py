@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.suites.arena import ASPECTS, OVERALL, Aspect
-from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
+from tests.support.suites_arena import read_appraisal, read_judgement
 
 TASTE = (Aspect("taste", "It is to my taste."),)
 NAMES = [*(aspect.name for aspect in ASPECTS), OVERALL]

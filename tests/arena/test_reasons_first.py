@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from pytest_recsys_mt.suites.arena import ASPECTS, OVERALL
-from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
+from tests.support.suites_arena import read_appraisal, read_judgement
 
 NAMES = [*(aspect.name for aspect in ASPECTS), OVERALL]
 SENTENCES = (

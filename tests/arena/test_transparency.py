@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt import Item, Rating, Request, Scale
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.suites.arena import (
     OVERALL,
     Arena,
@@ -24,10 +24,10 @@ from pytest_recsys_mt.suites.arena import (
     JudgeRunner,
     preferred,
 )
-from pytest_recsys_mt.suites.arena.judging import Winner, genres_of
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.extras import need
 from tests.oracles.support import FakeAnswers
+from tests.support.suites_arena import Winner, genres_of
 
 need("torch")
 
@@ -93,7 +93,7 @@ def answers(model: object, data: Dataset, requests: Sequence[Request]) -> FakeAn
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeAnswers]:
-    from pytest_recsys_mt.recommenders.trained.fm import DeepFM
+    from tests.support.recommenders_trained_extras import DeepFM
 
     rng = np.random.default_rng(5)
     data = dataset(rng)

@@ -20,8 +20,8 @@ from benchmarks.calibration import (
 from benchmarks.shapes import HIGH, LOW, MARGIN, SHAPES, in_groups
 from benchmarks.simulation import World, some_wholly
 from benchmarks.tables import interval
-from pytest_recsys_mt.oracles.statistics.betting import Bets
 from tests.laws import over
+from tests.support.oracles_statistics import Bets
 
 RUNS = 600
 

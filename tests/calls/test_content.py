@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.call import (
+from pytest_recsys_mt import RelationError
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from tests.support.calls import (
     Content,
     Part,
     canonical,
@@ -17,8 +19,6 @@ from pytest_recsys_mt.calls.call import (
     plain_request,
     request_digest,
 )
-from pytest_recsys_mt.requests import Item, Rating, Request, Scale
-from pytest_recsys_mt.safety.errors import RelationError
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,18 @@ from typing import NoReturn
 import diskcache
 import pytest
 
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.database import Database, leaves_stuck
-from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.keeping import Keeping
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from tests.support.calls import (
+    AnswerCache,
+    Call,
+    Database,
+    Executor,
+    Keeping,
+    TextSubject,
+    leaves_stuck,
+    subject,
+)
+from tests.support.cli import main
 
 FULL = """
 CREATE TRIGGER full BEFORE INSERT ON Cache WHEN (SELECT COUNT(*) FROM Cache) > 1

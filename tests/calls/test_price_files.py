@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.safety.errors import PriceError
+from pytest_recsys_mt import PriceError
+from tests.support.calls import Price, Prices
 
 DAY = 1_780_000_000
 """A second of 28 May 2026, in every time zone but those 12 hours from Greenwich."""

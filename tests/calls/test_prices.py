@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.safety.errors import PriceError
+from pytest_recsys_mt import PriceError
+from tests.support.calls import Price, Prices
 
 
 def test_cached_prompt_tokens_cost_their_own_price() -> None:

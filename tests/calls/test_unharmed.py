@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_recsys_mt.calls.patience import Patience
-from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt import RecommenderError
+from tests.support.calls import Patience
 
 
 @pytest.mark.parametrize(

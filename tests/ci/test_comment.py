@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.ci.github import TOKEN, GitHub
 from tests.report.records import document, holds, row
+from tests.support.cli import main
 
 MORE: dict[str, Any] = {"against": "", "attempts": 1, "reproduce": ""}
 MARK = "<!-- recsys-mt run -->\n"

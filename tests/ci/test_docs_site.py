@@ -13,9 +13,8 @@ from types import ModuleType
 import pytest
 
 from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED
 from tests.extras import need
+from tests.support.recommenders import BUILT_IN, TRAINED, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 ANEW = "python scripts/docs_pages.py"
@@ -131,7 +130,7 @@ def test_the_programs_of_your_own_run(pytester: pytest.Pytester) -> None:
 
 
 def test_the_policy_of_the_page_on_the_gate_is_one(tmp_path: Path) -> None:
-    from pytest_recsys_mt.gate.policy import load
+    from tests.support.gate import load
 
     text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     (policy,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)

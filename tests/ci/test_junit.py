@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.report.folding import sentence
 from tests.plugin.conftest import TOYS, record_of
+from tests.support.report import sentence
 
 TEST = """
 from pytest_recsys_mt import metamorphic
@@ -218,7 +218,7 @@ def test_workers_add_nothing_of_their_own_to_the_step_summary(
 
 
 def test_markup_in_texts_stays_text() -> None:
-    from pytest_recsys_mt.report.markdown import in_markdown
+    from tests.support.report import in_markdown
 
     assert in_markdown("a|b\n<script> [x](http://y) @team #1 `c`") == (
         "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;\u200bteam &#35;\u200b1 &#96;c&#96;"
@@ -227,7 +227,7 @@ def test_markup_in_texts_stays_text() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "nightly."])
 def test_suites_have_one_name_wherever_they_are_installed(prefix: str) -> None:
-    from pytest_recsys_mt.report.junit import _name_ours
+    from tests.support.report import _name_ours
 
     place = "venv/lib/python3.11/site-packages/"
     for where in (f".{place}", f"../../{place}", ""):

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.policy import load
-from pytest_recsys_mt.requests.design import Design
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
+from tests.support.cli import main
+from tests.support.gate import load
+from tests.support.requests import Design
 
 SHOP = """
 from pytest_recsys_mt import Recommendation
@@ -374,7 +374,7 @@ def test_a_name_reaches_the_shell_of_ci_as_it_is(ci: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("ci", ["github", "gitlab", "jenkins"])
 def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
-    from pytest_recsys_mt.cli.starter import CI
+    from tests.support.cli_starter import CI
 
     def installed(where: str) -> list[str]:
         Path(where).mkdir(exist_ok=True)
@@ -513,8 +513,8 @@ def test_a_disk_that_is_full_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from pytest_recsys_mt.cli import starter
-    from pytest_recsys_mt.safety import files
+    from tests.support.cli_starter import starter
+    from tests.support.safety import files
 
     whole = files.written_whole
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.json_lines import literal
-from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
+from tests.support.datasets import literal
 
 
 def lines(*records: dict[str, Any]) -> str:

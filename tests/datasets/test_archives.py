@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets.archives import Limits, extract
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from tests.support.datasets import Limits, extract
 
 TEXT = b"1::1193::5::978300760\n" * 50
 

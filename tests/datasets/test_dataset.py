@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Scale
-from pytest_recsys_mt.safety.errors import DataError
 
 ITEMS = {key: Item(key, key.upper()) for key in ("1", "2", "10")}
 

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import download, load
-from pytest_recsys_mt.datasets.download import data_directory, obtain
-from pytest_recsys_mt.datasets.sources import SOURCES, Source
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import load
 from tests.datasets import files
+from tests.support.datasets import SOURCES, Source, data_directory, download, obtain
 
 PATH = "movielens/ml-1m.zip"
 

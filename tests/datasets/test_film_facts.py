@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import Dataset, load, metadata
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Item, Scale
 from tests.datasets import files
+from tests.support.datasets import metadata
 
 ML_LATEST_SMALL = (
     Path(__file__).resolve().parents[3] / "shared" / "data" / "ml-latest-small"

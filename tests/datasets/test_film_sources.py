@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load, metadata
-from pytest_recsys_mt.datasets.joins import DESCRIPTIONS
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
+from tests.support.datasets import DESCRIPTIONS, metadata
 
 LISTED = (
     "show_id,type,title,director,cast,country,date_added,release_year,rating,duration,listed_in,"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.description import descriptions
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset, load
 from tests.datasets import files
 from tests.datasets.field_formats import FORMATS, Row, title
+from tests.support.datasets import descriptions
 
 START = 1_500_000_000
 ROWS = [

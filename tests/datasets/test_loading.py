@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import NAMES, load
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import load
 from tests.datasets import files
+from tests.support.datasets import NAMES
 
 
 @pytest.mark.parametrize(

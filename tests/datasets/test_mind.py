@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Scale
-from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 NEWS = files.MIND["news.tsv"]

@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from pytest_recsys_mt.datasets import Dataset, load, load_mini
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Item, Request, Scale
 from tests.recommenders.data import fitted
+from tests.support.datasets import load_mini
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path("pytest_recsys_mt", "datasets", "data")

@@ -10,8 +10,8 @@ from math import sqrt
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets import load, neighbours
-from pytest_recsys_mt.datasets.neighbours import Neighbours
+from pytest_recsys_mt.datasets import load
+from tests.support.datasets import Neighbours, neighbours
 
 
 def of(*users: str) -> Neighbours:

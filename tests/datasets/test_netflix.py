@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import Dataset, load, metadata
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset, load
 from tests.datasets import files
+from tests.support.datasets import metadata
 
 TITLES = (
     "1,2003,Dinosaur Planet\n"

@@ -5,12 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets import Dataset, load, metadata
-from pytest_recsys_mt.datasets.catalogue import split_genres, split_title
-from pytest_recsys_mt.datasets.lastfm import quantile_ratings
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Scale
-from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
+from tests.support.datasets import metadata, quantile_ratings, split_genres, split_title
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Scale
-from pytest_recsys_mt.safety.errors import DataError
+from tests.support.datasets import COLUMNS
 
 ITEMS = {name: Item(name) for name in ("10", "9", "a", "b", "ü")}
 NAMES = st.sampled_from(sorted(ITEMS))

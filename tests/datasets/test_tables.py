@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import Dataset, load
-from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.requests import Scale
-from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets.files import write
 from tests.extras import need
+from tests.support.datasets import Repeats
 
 
 def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Prompt, Request
-from pytest_recsys_mt.requests.nouns import plural
-from pytest_recsys_mt.safety.errors import DataError
-from pytest_recsys_mt.suites.lrworld.question import MEASURES
-from pytest_recsys_mt.suites.lrworld.question_texts import prompt
-from pytest_recsys_mt.suites.lrworld.worlds import questions_for
+from pytest_recsys_mt.suites.lrworld import MEASURES, questions_for
 from tests.extras import need
+from tests.support.llm import LLMRecommender
+from tests.support.requests import plural
+from tests.support.suites_lrworld import prompt
 
 DESCRIPTION = """
 thing = "story"

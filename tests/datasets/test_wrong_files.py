@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load, recordings
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import load
 from tests.datasets import files
+from tests.support.datasets import recordings
 
 RATINGS = "userId,movieId,rating,timestamp\n"
 MOVIES = "movieId,title,genres\n"

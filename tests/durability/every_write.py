@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.store import Store
-from pytest_recsys_mt.safety.errors import CacheError
+from pytest_recsys_mt import CacheError
 from tests.durability.injector import Kind, Plan, Runs
 from tests.durability.project import Counting, Project, listed, question_of
+from tests.support.calls import AnswerCache
+from tests.support.cli import main
+from tests.support.gate import Store
 
 TEST = """
 from pytest_recsys_mt import metamorphic

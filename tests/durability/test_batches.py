@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls import batch_files
-from pytest_recsys_mt.calls.batch_files import write_batch
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Request, Scale
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.durability.project import CALLS, Counting, Project, question
+from tests.support.calls import Call, RecommenderSubject, batch_files, write_batch
+from tests.support.cli import main
+from tests.support.recommenders import resolve
 
 Line = dict[str, Any]
 
@@ -94,8 +91,8 @@ def test_a_batch_needs_a_plan(project: Project, pytester: pytest.Pytester) -> No
 def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[Any, Call]]]:
     """Three calls to each of two models."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    from pytest_recsys_mt.calls.subjects import subject
     from pytest_recsys_mt.datasets import load
+    from tests.support.calls import subject
 
     found: dict[str, list[tuple[Any, Call]]] = {}
     for name in ("openai:one?max_tokens=9", "openai:two"):

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.day_account import AT_ONCE, Accounts, DayAccount, days
-from pytest_recsys_mt.calls.limits import Budget, Limits
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.safety.errors import CacheError
+from pytest_recsys_mt import CacheError
 from tests.durability.project import CALLS, Counting, Project
+from tests.support.calls import AT_ONCE, Accounts, Budget, DayAccount, Limits, days
+from tests.support.cli import main
 
 NIGHT = 1_800_000_000.0 // 86_400 * 86_400
 

@@ -13,15 +13,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.calls import stopping
-from pytest_recsys_mt.engine.drift import unheard
-from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.plugin import interruptions
-from pytest_recsys_mt.plugin.ending import begin_junit
-from pytest_recsys_mt.plugin.interruptions import Interruptions
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
+from tests.support.calls import stopping
+from tests.support.engine import unheard
+from tests.support.gate import read
+from tests.support.plugin import Interruptions, begin_junit, interruptions
 
 ANSWERED = 40
 

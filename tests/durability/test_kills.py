@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.calls.cache import AnswerCache
 from tests.durability.forked import Forked
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project, question_of
+from tests.support.calls import AnswerCache
 
 ANSWER = dict[str, Any]
 

@@ -16,14 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.cache_files import lines_of
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.gate.policy import load
-from pytest_recsys_mt.llm.prompt_texts import read as texts_in
-from pytest_recsys_mt.safety import files
-from pytest_recsys_mt.safety.errors import CacheError, DataError
-from pytest_recsys_mt.safety.files import appended_to
+from pytest_recsys_mt import CacheError, DataError
+from tests.support.calls import lines_of
+from tests.support.cli import main
+from tests.support.gate import load, record_in
+from tests.support.llm_prompt_texts import read as texts_in
+from tests.support.safety import appended_to, files
 
 RUN = (
     "--pyargs",

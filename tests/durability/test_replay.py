@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.call import canonical, key_of
-from pytest_recsys_mt.cli import main
 from tests.durability.project import CALLS, Counting, Project
+from tests.support.calls import canonical, key_of
+from tests.support.cli import main
 
 NO_SOCKETS = """
 import socket, sys

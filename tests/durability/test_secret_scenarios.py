@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.durability import leaking
 from tests.durability.project import Project
 from tests.durability.test_secrets import files_of, leaks
 from tests.models.faults import FaultServer, Reply
+from tests.support.cli import main
 
 pytestmark = pytest.mark.slow  # seven runs of two dozen recommenders
 

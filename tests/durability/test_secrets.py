@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.durability.project import Counting, Project, listed
 from tests.models.faults import Reply, completion
+from tests.support.cli import main
 
 KEY = "sk-sentinel/0123+456=789%abcdefgh"
 TEST = """

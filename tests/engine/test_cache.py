@@ -17,18 +17,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls import database
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.cached_rows import row_of, sound_answer, sound_row
-from pytest_recsys_mt.calls.call import canonical, key_of
-from pytest_recsys_mt.calls.database import JSONTextDisk
-from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.limits import Budget, Limits
-from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
+from pytest_recsys_mt import CacheError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
-from pytest_recsys_mt.safety.errors import CacheError
+from tests.support.calls import (
+    AnswerCache,
+    Budget,
+    Executor,
+    JSONTextDisk,
+    Limits,
+    Progress,
+    TextSubject,
+    canonical,
+    database,
+    key_of,
+    row_of,
+    sound_answer,
+    sound_row,
+    subject,
+)
 
 CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
 KEY = key_of(CALL)

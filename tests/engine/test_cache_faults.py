@@ -13,10 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.cache_files import write_answers
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.safety.errors import CacheError
+from pytest_recsys_mt import CacheError
+from tests.support.calls import AnswerCache, key_of, write_answers
 
 CALLS = [
     {"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)

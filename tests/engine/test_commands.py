@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.cli import arguments, main
+from tests.support.calls import Answer, AnswerCache, key_of
+from tests.support.cli import arguments, main
 
 Sections = dict[str, tuple[str, ...]]
 
@@ -182,7 +180,7 @@ def test_what_is_no_answer_is_refused_though_its_checksum_fits(
     wrong: dict[str, Any],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from pytest_recsys_mt.calls.cached_rows import row_of
+    from tests.support.calls import row_of
 
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"key": key_of(call(1)), **row_of(call(1), wrong)}))
@@ -193,8 +191,7 @@ def test_what_is_no_answer_is_refused_though_its_checksum_fits(
 
 @pytest.mark.parametrize("empty", [{"text": ""}, {"items": []}], ids=str)
 def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
-    from pytest_recsys_mt.calls.cache import AnswerCache
-    from pytest_recsys_mt.calls.cached_rows import row_of
+    from tests.support.calls import AnswerCache, row_of
 
     file, cache = tmp_path / "answers.jsonl", tmp_path / "cache"
     key, stamped = key_of(call(1)), {**empty, "run": "run"}
@@ -215,7 +212,7 @@ def test_what_json_does_not_know_as_a_number_is_refused_by_its_line(
     number: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from pytest_recsys_mt.calls.cached_rows import row_of
+    from tests.support.calls import row_of
 
     file = tmp_path / "answers.jsonl"
     row = json.dumps(

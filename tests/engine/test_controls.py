@@ -11,16 +11,13 @@ from typing import get_args
 import pytest
 
 from benchmarks.promises import recsys_of
-from pytest_recsys_mt import Recommendation, Request
-from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
-from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt import Recommendation, RelationError, Request
 from pytest_recsys_mt.oracles import (
     different_ranking,
     monotone,
     never_differs,
     same_ranking,
 )
-from pytest_recsys_mt.recommenders.registry import resolve
 from pytest_recsys_mt.relations import (
     Transformation,
     add_spaces,
@@ -35,7 +32,8 @@ from pytest_recsys_mt.relations import (
     truncate_history,
 )
 from pytest_recsys_mt.requests import Aspect
-from pytest_recsys_mt.safety.errors import RelationError
+from tests.support.engine import CONTROLS, SHARE, Recsys, unread, users_for
+from tests.support.recommenders import resolve
 
 
 def test_each_part_of_a_request_has_a_control() -> None:

@@ -13,18 +13,14 @@ import pandas as pd
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
-from pytest_recsys_mt.engine.candidates import in_turn
-from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.refits import Fit
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.recommenders import ItemKNN
+from pytest_recsys_mt import DataError, NotApplicable
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable
 from tests.plugin.conftest import record_of
+from tests.support.datasets import COLUMNS
+from tests.support.engine import Fit, Run, Side, Split, in_turn
+from tests.support.recommenders import ItemKNN
+from tests.support.requests import Design
 
 MINI = load("mini")
 

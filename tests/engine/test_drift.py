@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.subject import Difference
-from pytest_recsys_mt.engine.drift import differed
-from pytest_recsys_mt.gate.document import Drift
-from pytest_recsys_mt.report.ending import _merged
+from tests.support.calls import Difference
+from tests.support.engine import differed
+from tests.support.gate import Drift
+from tests.support.report import _merged
 
 pytest_plugins = ["pytester"]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
+from tests.support.oracles_statistics import benjamini_hochberg, holm
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.oracles import different_ranking, same_ranking
-from pytest_recsys_mt.oracles.different_ranking import chance_agreement
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.power import least_change, users_needed
-from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
 from pytest_recsys_mt.verdict.answers import Answers, Context, Drawn, Pairs
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, plackett_luce, sides
 from tests.plugin.conftest import record_of
+from tests.support.oracles import chance_agreement
+from tests.support.oracles_judging import Effects, least_change, users_needed
+from tests.support.oracles_similarities import similarity_named
 
 METAMORPHIC = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"
 RNG = np.random.default_rng(0)

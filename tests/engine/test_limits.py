@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.limits import Budget, Limits, account
 from tests.engine.test_modes import WORKERS
 from tests.plugin.conftest import TOYS, record_of
+from tests.support.calls import Budget, Limits, account
 
 MODELS = '''
 import os

@@ -4,8 +4,7 @@ difference is no change of the recommender.
 
 import pytest
 
-from pytest_recsys_mt.engine.one_time import LATELY, of_one_time
-from pytest_recsys_mt.engine.outcomes import Outcome
+from tests.support.engine import LATELY, Outcome, of_one_time
 
 NOW = 1_700_000_000.0
 

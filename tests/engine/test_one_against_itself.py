@@ -14,16 +14,14 @@ import numpy as np
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
-from pytest_recsys_mt.oracles.judging.sensitivity import CHANCE, sensitivity_of
-from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.parity.command import add, arguments
-from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.verdict.verdict import Verdict
+from tests.support.engine import Run, Side
+from tests.support.oracles_judging import CHANCE, sensitivity_of
+from tests.support.oracles_statistics import Bets
+from tests.support.parity import DAY, WAYS, add, arguments, in_words, one_recommender
+from tests.support.requests import Design
 
 SHOP = """
 import hashlib, random

@@ -15,22 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt import relations
-from pytest_recsys_mt.calls.call import plain_request
-from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import Wrapped
-from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt import NotApplicable, relations
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, Request
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.strategies import transformations
 from tests.plugin.conftest import record_of
+from tests.support.calls import Executor, Wrapped, plain_request, subject
+from tests.support.engine import Run, Runner, Side, Split
+from tests.support.recommenders import resolve
+from tests.support.requests import Design
 
 MINI = load("mini")
 SPLIT = Split(MINI, 0)

@@ -12,10 +12,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.parity.comparison import Comparison, compare
-from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
 from tests.extras import need
+from tests.support.cli import main
+from tests.support.parity import (
+    Comparison,
+    Log,
+    Numbered,
+    compare,
+    finish,
+    paths_of,
+    read,
+)
 
 Row = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pytest_recsys_mt.calls.progress import Progress, Standing, line
+from tests.support.calls import Progress, Standing, line
 
 
 class Clock:

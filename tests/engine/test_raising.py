@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.calls.failures import Failures
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.engine.shrinking import MOST_CALLS, smallest_raising
-from pytest_recsys_mt.report.raising import as_code, how_to_ask
+from tests.support.calls import Failures, subject
+from tests.support.engine import MOST_CALLS, smallest_raising
+from tests.support.report import as_code, how_to_ask
 
 ITEMS = tuple(
     Item(f"i{n}", f"Film {n}", 1960 + n, {"genres": ("Crime",)}) for n in range(20)

@@ -13,12 +13,9 @@ import numpy as np
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt import DataError, NotApplicable, RecommenderError, RelationError
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.oracles import same_answer, same_ranking
-from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.relations import (
     Transformation,
     fit_again,
@@ -28,14 +25,10 @@ from pytest_recsys_mt.relations import (
     renumber_users,
 )
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import (
-    DataError,
-    NotApplicable,
-    RecommenderError,
-    RelationError,
-)
 from tests.plugin.conftest import record_of
+from tests.support.engine import Recsys, Run
+from tests.support.recommenders import ItemKNN
+from tests.support.requests import Design
 
 MINI = load("mini")
 
@@ -222,7 +215,7 @@ def test_one_object_cannot_be_fitted_anew(tmp_path: Path) -> None:
 def test_built_in_recommenders_refuse_what_is_no_number_and_sort_what_is_not_sorted() -> (
     None
 ):
-    from pytest_recsys_mt.recommenders.scoring import Catalogue
+    from tests.support.recommenders import Catalogue
 
     spoilt = invalid_ratings("nan").training
     assert spoilt is not None
@@ -232,7 +225,7 @@ def test_built_in_recommenders_refuse_what_is_no_number_and_sort_what_is_not_sor
     ):
         ItemKNN().fit(spoilt(MINI, np.random.default_rng(0)), 0)  # type: ignore[arg-type]
     pytest.importorskip("torch")
-    from pytest_recsys_mt.recommenders.trained.data import Training
+    from tests.support.recommenders_trained import Training
 
     assert permute_rows.training is not None
     permuted = permute_rows.training(MINI, np.random.default_rng(0))

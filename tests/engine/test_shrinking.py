@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.engine.shrinking import ddmin
+from tests.support.engine import ddmin
 
 
 def last(parts: tuple[int, ...], fails: set[frozenset[int]]) -> tuple[int, ...]:

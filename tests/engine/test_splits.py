@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.candidates import LARGE
-from pytest_recsys_mt.engine.cases import ShareSplit, Split
+from pytest_recsys_mt import DataError
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.requests import Item, Scale
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import DataError
+from tests.support.engine import LARGE, ShareSplit, Split
+from tests.support.requests import Design
 
 MINI = load("mini")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.patience import HANGS, NoAnswerError, Patience
-from pytest_recsys_mt.safety.raised import traceback_of
 from tests.plugin.conftest import record_of
+from tests.support.calls import HANGS, NoAnswerError, Patience
+from tests.support.safety import traceback_of
 
 PROJECT = {
     "shop.py": """

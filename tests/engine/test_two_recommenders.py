@@ -18,14 +18,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import served_as_trained, unmoved
 from pytest_recsys_mt.relations import shuffle_candidates
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.verdict import Verdict
+from tests.support.engine import Run, Side
+from tests.support.requests import Design
 
 DESIGN = Design(users=200)
 

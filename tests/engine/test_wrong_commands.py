@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cli import main
+from tests.support.cli import main
 
 FILES = {
     "cut.json": b'{"schema": "recsys-mt/2", "resul',

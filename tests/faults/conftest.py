@@ -4,4 +4,4 @@ it, and these cannot be imported twice.
 
 import scipy.stats  # noqa: F401
 
-import pytest_recsys_mt.faults.adequacy.judging  # noqa: F401
+from tests.support.faults_adequacy import judging  # noqa: F401

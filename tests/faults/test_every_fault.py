@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.faults import Dose, Known, doses, shipped
 from pytest_recsys_mt.relations import title_injection
 from pytest_recsys_mt.requests import Rating, Recommendation, Request, Scale, World
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.strategies import requests
 from tests.laws import over
+from tests.support.engine import Split
+from tests.support.requests import Design, generator
 
 MINI = load("mini")
 KNOWN = Known(MINI.items, MINI.popularity, frozenset(MINI.interactions["user"]), seed=7)

@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.faults import dose
-from pytest_recsys_mt.faults.adequacy import running
-from pytest_recsys_mt.faults.adequacy.command import render
-from pytest_recsys_mt.faults.adequacy.judging import DRIFT, adequacy, clopper_pearson
-from pytest_recsys_mt.faults.adequacy.lines import lines
-from pytest_recsys_mt.faults.adequacy.listening import PARTLY
-from pytest_recsys_mt.faults.adequacy.running import Run
+from tests.support.faults_adequacy import (
+    DRIFT,
+    PARTLY,
+    Run,
+    adequacy,
+    clopper_pearson,
+    lines,
+    render,
+    running,
+)
 
 
 def row(test: str, status: str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.faults.test_planting import COUNTING, TESTS
+from tests.support.cli import main
 
 FAILING = """
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt import CacheError, DataError, PolicyError
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.gate.baseline import document_in
-from pytest_recsys_mt.safety.errors import CacheError, DataError, PolicyError
-from pytest_recsys_mt.safety.files import require_own
+from tests.support.gate import document_in
+from tests.support.safety import require_own
 
 BROKEN = {"not packed": b"{", "not a record": b"\x1f\x8b nonsense"}
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
 from tests.gate.conftest import Run
+from tests.support.gate import read
 
 AGAINST = "--recsys-baseline=old.json"
 

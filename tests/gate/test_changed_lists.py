@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.gate.changed_lists import changed_lists, in_words
-from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.policy import Policy, load
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
+from tests.support.gate import Gate, Policy, changed_lists, in_words, load
 
 FILMS = ["Heat", "Babe", "Ran", "Brazil", "Fargo"]
 

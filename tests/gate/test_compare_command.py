@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.comment import PullRequest, text_of
 from tests.gate.conftest import TOYS
+from tests.support.cli import main
+from tests.support.report import PullRequest, text_of
 
 TESTS = """
 from pytest_recsys_mt import metamorphic

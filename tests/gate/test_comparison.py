@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.gate.comparable import unknown_in_one, unknown_of
-from pytest_recsys_mt.gate.comparison import bounds_of, compare
-from pytest_recsys_mt.gate.document import Changed
-from pytest_recsys_mt.gate.nodeids import address
-from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
+from tests.support.gate import (
+    Changed,
+    Choice,
+    Policy,
+    Rule,
+    address,
+    bounds_of,
+    compare,
+    unknown_in_one,
+    unknown_of,
+)
 
 USERS = [f"u{number:03}" for number in range(100)]
 

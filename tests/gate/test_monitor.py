@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from benchmarks.monitor import on_changes, on_values
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.monitor import FIRST, _shares, monitor
-from pytest_recsys_mt.oracles.statistics.breaks import log_evidence
 from tests.gate.conftest import Run
 from tests.gate.nights import HIGH, LOW, MARGIN, drawn, night, row, write
+from tests.support.cli import main
+from tests.support.gate import FIRST, _shares, monitor
+from tests.support.oracles_statistics import log_evidence
 
 Told = pytest.CaptureFixture[str]
 Night = Any

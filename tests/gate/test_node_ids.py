@@ -2,16 +2,16 @@
 
 import pytest
 
-from pytest_recsys_mt.gate.nodeids import (
+from tests.gate.conftest import Run
+from tests.support.gate import (
     NodeId,
     address,
+    facts_of,
     function_of,
     name_of_row,
     parts_of,
 )
-from pytest_recsys_mt.gate.policy import facts_of
-from pytest_recsys_mt.report.outputs import record_at
-from tests.gate.conftest import Run
+from tests.support.report import record_at
 
 
 @pytest.mark.parametrize(

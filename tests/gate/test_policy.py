@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.gate.policy import MARGIN, load
-from pytest_recsys_mt.gate.store import Store
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
 from tests.gate.conftest import Run
+from tests.support.gate import MARGIN, Store, load
 
 KNOWN = '[[known]]\nrelation = "scale*"\nreason = "ticket 7"\nuntil = {}\n'
 

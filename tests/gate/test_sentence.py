@@ -7,13 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Decision
-from pytest_recsys_mt.gate.reasons import KINDS
-from pytest_recsys_mt.gate.states import state_of_test
-from pytest_recsys_mt.report.html.page import render
-from pytest_recsys_mt.report.markdown import in_markdown
 from tests.gate.conftest import Run
+from tests.support.gate import KINDS, Decision, Gate, state_of_test
+from tests.support.report import in_markdown
+from tests.support.report_html import render
 
 WORKERS = pytest.mark.parametrize(
     "workers",

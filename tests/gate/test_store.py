@@ -17,11 +17,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.baseline import decoded
-from pytest_recsys_mt.gate.store import DAY, MOST, Store
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
 from tests.plugin.conftest import TOYS
+from tests.support.cli import main
+from tests.support.gate import DAY, MOST, Store, decoded
 
 TEST = """
 from pytest_recsys_mt import metamorphic

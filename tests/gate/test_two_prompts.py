@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.plugin.conftest import record_of
+from tests.support.cli import main
 
 WRITER = """
 import re

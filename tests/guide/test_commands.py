@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.cli.arguments import read_arguments
-from pytest_recsys_mt.engine.settings import every_option
 from tests.guide.commands import Line, lines_of, pages
+from tests.support.cli import main, read_arguments
+from tests.support.engine import every_option
 
 RUN_ELSEWHERE = {
     "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",

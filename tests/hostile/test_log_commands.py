@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.readings import Readings
-from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.requests import Entry, Recommendation
 from tests.hostile.runs import run
 from tests.hostile.server import Ask, HostileServer, good, response
+from tests.support.calls import Readings
+from tests.support.cli import main
 
 COMMANDS = (
     "::error::x\n  ::add-mask::y ##[error]z ##vso[task.setvariable variable=a]b ##teamcity[testFailed name='a']\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.llm.prompt_texts import shipped
+from tests.support.llm_prompt_texts import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT.parent / "shared" / "papers"

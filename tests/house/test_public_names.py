@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.former_names import FORMER
 from tests.laws import over
+from tests.support.former_names import FORMER
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pytest_recsys_mt"
@@ -25,9 +25,11 @@ PUBLIC = [PACKAGE] + [
         "oracles",
         "recommenders.adapters",
         "relations",
+        "requests",
         "strategies",
         "suites.arena",
         "suites.lrworld",
+        "verdict.answers",
     )
 ]
 BLOCK = re.compile(r"(?ms)^ *```python[^\n]*\n(.*?)^ *```")
@@ -73,6 +75,40 @@ def test_an_import_that_is_shown_works_and_is_of_a_public_name(
 def test_public_names_are_there(module: str) -> None:
     public = importlib.import_module(module)
     assert [name for name in public.__all__ if not hasattr(public, name)] == []
+
+
+def private_imports(path: Path) -> Iterator[str]:
+    """The imports of a test that are of no public name, as Python writes them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            module = ""
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            full = f"{module}.{name}" if module else name
+            if full.split(".")[0] != PACKAGE or full in PUBLIC:
+                continue
+            is_public = module in PUBLIC and (
+                name in importlib.import_module(module).__all__
+            )
+            if not is_public:
+                yield full
+
+
+def test_tests_import_private_names_from_their_support_package() -> None:
+    # A module that moves is then edited in one file of `tests/support`, and no test.
+    support = ROOT / "tests" / "support"
+    found = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if support not in path.parents
+        for name in private_imports(path)
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_a_public_module_is_found_by_its_former_name_with_a_warning() -> None:

@@ -13,7 +13,7 @@ LINES_OF_A_FUNCTION = 60
 """From `def` to the last line, with the docstring."""
 POSITIONAL = 6
 """Parameters that a call may give by their place; `self` and `cls` are not among them."""
-UNFORMATTED = 73
+UNFORMATTED = 72
 """How many places ruff leaves as they are. It may only
 fall: whoever removes one lowers the number.
 """

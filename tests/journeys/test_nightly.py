@@ -2,9 +2,8 @@
 
 import pytest
 
-from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.gate.store import Store
 from tests.journeys.pages import Journey, rows_of
+from tests.support.gate import Store, read
 
 
 @pytest.mark.slow  # gate/test_monitor monitors nights

@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.gate.baseline import decoded
-from pytest_recsys_mt.gate.store import Store
 from tests.journeys.pages import Journey, rows_of, says
+from tests.support.gate import Store, decoded
 
 KEPT = (
     "shuffle_candidates", "extend_list(5)", "add_irrelevant_candidates(5)", "reorder_history",

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.recommenders.registry import resolve
-from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.datasets import Dataset, load
+from tests.support.engine import Split
+from tests.support.recommenders import resolve
+from tests.support.requests import Design
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "libraries"
 

@@ -14,10 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.datasets.catalogue import split_title
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
+from tests.support.datasets import load_mini, split_title
+from tests.support.llm_reading import TitleIndex
 
 ANSWERS = Path(__file__).with_name("answers")
 

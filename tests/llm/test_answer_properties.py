@@ -12,14 +12,16 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.llm.reading import layout
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
-from pytest_recsys_mt.llm.reading.parser import parse
-from pytest_recsys_mt.llm.reading.spelling import normalise
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.llm.reading.wording import GRADES
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Request, Scale
 from tests.llm.world import CATALOGUE, INDEX, collected, request
+from tests.support.llm_reading import (
+    GRADES,
+    MAX_PIECES,
+    TitleIndex,
+    layout,
+    normalise,
+    parse,
+)
 
 TEXTS = [case["text"] for case in collected()]
 FRAGMENTS = [

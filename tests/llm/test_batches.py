@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from pytest_recsys_mt.llm.local.batches import plan
 from tests.laws import over
+from tests.support.llm_local import plan
 
 ANSWER = 10
 

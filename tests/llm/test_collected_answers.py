@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_recsys_mt.llm.reading.parser import parse
 from tests.laws import over
 from tests.llm.world import (
     CANDIDATES,
@@ -17,6 +16,7 @@ from tests.llm.world import (
     request,
     shorthand,
 )
+from tests.support.llm_reading import parse
 
 CASES = collected()
 

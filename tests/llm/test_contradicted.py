@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from tests.support.llm_reading import TitleIndex, read
 
 FILE = json.loads(
     Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"),

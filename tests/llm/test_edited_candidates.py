@@ -12,13 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets import Dataset, load_mini
-from pytest_recsys_mt.llm.prompts import NAMES
-from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.relations import add_spaces, change_case, random_words, typos
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.datasets import Dataset
+from pytest_recsys_mt.relations import (
+    Transformation,
+    add_spaces,
+    change_case,
+    random_words,
+    typos,
+)
 from pytest_recsys_mt.requests import Completion, Item, Rating, Request, Scale
 from tests.llm.test_llm_recommender import fitted
+from tests.support.datasets import load_mini
+from tests.support.llm import NAMES, LLMRecommender
 
 SEEDS = range(30)
 RELATIONS = [

@@ -12,10 +12,6 @@ from random import Random
 import pytest
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.result import Reading
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Item, Prompt, Request, Scale
 from tests.llm.forms import (
     AMBIGUOUS,
@@ -27,6 +23,8 @@ from tests.llm.forms import (
     catalogue,
     numbered,
 )
+from tests.support.llm import LLMRecommender
+from tests.support.llm_reading import Reading, TitleIndex, read
 
 REPEATS = 6
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Request, Scale
+from tests.support.llm_reading import TitleIndex, read
 
 FILE = json.loads(
     Path(__file__).with_name("forms_of_others.json").read_text(encoding="utf-8"),

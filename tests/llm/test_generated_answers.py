@@ -19,10 +19,10 @@ from statistics import fmean
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.calls.answer import plain_completion
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.llm.recommender import LLMRecommender
+from pytest_recsys_mt import Verdict
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.oracles import (
+    AGGREGATES,
     at_least,
     complete_list,
     different_ranking,
@@ -35,26 +35,26 @@ from pytest_recsys_mt.oracles import (
     same_hits,
     same_ranking,
 )
-from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES
-from pytest_recsys_mt.oracles.scores.metrics import METRICS
-from pytest_recsys_mt.oracles.scores.score import (
+from pytest_recsys_mt.requests import Completion, Recommendation, Request, Scale
+from pytest_recsys_mt.suites.arena import ASPECTS
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
+from tests.llm.generated import answer
+from tests.llm.world import CATALOGUE, request
+from tests.lrworld.test_reading import lettered, numbered
+from tests.oracles.support import FakeAnswers
+from tests.support.calls import plain_completion
+from tests.support.llm import LLMRecommender
+from tests.support.oracles_scores import (
+    METRICS,
     SCORES,
     SCORES_AT,
     score_named,
     span_of,
 )
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
-from pytest_recsys_mt.requests import Completion, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.sanitize import without_controls
-from pytest_recsys_mt.suites.arena import ASPECTS
-from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
-from pytest_recsys_mt.suites.lrworld.chosen import llara, read
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.verdict.verdict import Verdict
-from tests.llm.generated import answer
-from tests.llm.world import CATALOGUE, request
-from tests.lrworld.test_reading import lettered, numbered
-from tests.oracles.support import FakeAnswers
+from tests.support.oracles_similarities import SIMILARITIES
+from tests.support.safety import without_controls
+from tests.support.suites_arena import read_appraisal, read_judgement
+from tests.support.suites_lrworld import llara, read
 
 SEEDS = range(900)
 USERS = 60

@@ -9,11 +9,10 @@ import sys
 
 import pytest
 
-from pytest_recsys_mt.datasets import metadata
-from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.requests import Item, Request, Scale
 from tests.llm.world import CATALOGUE, INDEX
+from tests.support.datasets import metadata
+from tests.support.llm_reading import KnownFilms, parse
 
 FILMS = (
     Item("tt1", "Heat", 1995, {"directors": ("Michael Mann",)}),

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.calls.call import SCHEMA
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.llm.prompts import NAMES
-from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.oracles.aggregates.exposure import exposure
-from pytest_recsys_mt.oracles.judging.examples import kinds
-from pytest_recsys_mt.oracles.scores.score import score_named
+from pytest_recsys_mt import RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import (
     Completion,
     Prompt,
@@ -28,9 +22,13 @@ from pytest_recsys_mt.requests import (
     TextModel,
     Usage,
 )
-from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.llm.world import CATALOGUE, HISTORY, request
+from tests.support.calls import SCHEMA, TextSubject
+from tests.support.llm import NAMES, LLMRecommender
+from tests.support.oracles_aggregates import exposure
+from tests.support.oracles_judging import kinds
+from tests.support.oracles_scores import score_named
 
 
 class Echo:

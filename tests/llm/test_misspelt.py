@@ -10,19 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
-from pytest_recsys_mt.llm.reading import misspelt
-from pytest_recsys_mt.llm.reading.misspelt import MostSimilar, NearWords
-from pytest_recsys_mt.llm.reading.named import MIN_SCORE, YEAR_SLACK
-from pytest_recsys_mt.llm.reading.spelling import (
-    MIN_LENGTH,
-    is_misspelling,
-    normalise,
-    words,
-)
-from pytest_recsys_mt.llm.reading.titles import MIN_MARGIN, Scope, TitleIndex
 from pytest_recsys_mt.requests import Item
 from tests.llm.hard_titles import cases, catalogue
 from tests.llm.world import CATALOGUE, items
+from tests.support.llm_reading import (
+    MIN_LENGTH,
+    MIN_MARGIN,
+    MIN_SCORE,
+    YEAR_SLACK,
+    MostSimilar,
+    NearWords,
+    Scope,
+    TitleIndex,
+    is_misspelling,
+    misspelt,
+    normalise,
+    words,
+)
 
 
 class Scan(Scope):

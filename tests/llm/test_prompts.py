@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.llm import prompt_texts
-from pytest_recsys_mt.llm.prompts import FIELDS, NAMES, Template, render, template
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
-from pytest_recsys_mt.safety.errors import RecommenderError
+from tests.support.llm import FIELDS, NAMES, Template, render, template
+from tests.support.llm_prompt_texts import prompt_texts
 
 RATED = [
     ("Dukes of Hazzard, The", 2005, 2),

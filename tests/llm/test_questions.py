@@ -15,12 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.call import canonical, key_of
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.llm import recommender
-from pytest_recsys_mt.llm.question import Latest, call_seed
-from pytest_recsys_mt.llm.recommender import LLMRecommender
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import (
     Completion,
     Item,
@@ -30,6 +25,8 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
+from tests.support.calls import TextSubject, canonical, key_of
+from tests.support.llm import Latest, LLMRecommender, call_seed, recommender
 
 ITEMS = [
     *(Item(f"{n}", title, year) for n, (title, year) in enumerate([

@@ -8,9 +8,8 @@ order is another.
 import json
 from collections.abc import Iterator
 
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item, Request, Scale
+from tests.support.llm_reading import TitleIndex, read
 
 FILMS = (
     ("Kill Bill: Volume 2", 2004), ("The Incredibles", 2004), ("Casino Royale", 2006), ("Ran", 1985),

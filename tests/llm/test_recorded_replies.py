@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.reading.parser import parse
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Entry, Item, Rating, Request, Scale
+from tests.support.llm_reading import TitleIndex, parse
 
 RECORDED = Path(__file__).resolve().parents[2].parent / "shared/data/recorded"
 

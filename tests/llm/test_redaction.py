@@ -5,17 +5,17 @@ import json
 
 import pytest
 
-from pytest_recsys_mt.safety import redaction
-from pytest_recsys_mt.safety.errors import RecsysError
-from pytest_recsys_mt.safety.redaction import (
+from pytest_recsys_mt import RecsysError
+from tests.support.safety import (
     AUTHORIZATION,
     KEY,
     carries_key,
     redact,
+    redaction,
     shortened,
     shown,
+    without_controls,
 )
-from pytest_recsys_mt.safety.sanitize import without_controls
 
 SECRET = "sk-proj-Ab12/Cd34+Ef56=Gh78%Ij90_Kl12-Mn34.Op56"
 NAME = f"[{KEY}]"

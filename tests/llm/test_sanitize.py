@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.safety.sanitize import one_line, sanitize
+from tests.support.safety import one_line, sanitize
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from tests.support.llm_reading import TitleIndex, read
 
 OFFERED = {
     "books": [

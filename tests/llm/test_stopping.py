@@ -6,7 +6,7 @@ from tests.extras import need
 
 need("transformers", "torch")
 
-from pytest_recsys_mt.llm.local.decoding import is_listed
+from tests.support.llm_local_extras import is_listed
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 import pytest
 
-from pytest_recsys_mt.calls.answer import plain_completion
-from pytest_recsys_mt.llm.reading.layout import pieces
-from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.requests import Completion
+from tests.support.calls import plain_completion
+from tests.support.llm_reading import pieces, without_thinking
 
 THOUGHT = "Perhaps these:\n1. The Room (2003)\n2. Cats (2019)\nNo.\n"
 ANSWER = "1. Heat (1995)\n2. Alien (1979)"

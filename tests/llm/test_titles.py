@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.llm.reading.spelling import (
+from pytest_recsys_mt.requests import Item
+from tests.llm.world import CATALOGUE, INDEX, items
+from tests.support.llm_reading import (
+    TitleIndex,
     is_misspelling,
     normalise,
     split_brackets,
     split_year,
     words,
 )
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.requests import Item
-from tests.llm.world import CATALOGUE, INDEX, items
 
 MOVIELENS = (
     Path(__file__).resolve().parents[2].parent

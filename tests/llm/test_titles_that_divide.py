@@ -4,10 +4,8 @@ numbers, brackets in a line of their own.
 
 import pytest
 
-from pytest_recsys_mt.llm.reading.parser import read
-from pytest_recsys_mt.llm.reading.result import Reading
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Request, Scale
+from tests.support.llm_reading import Reading, TitleIndex, read
 
 FILMS = (
     "千と千尋の神隠し",

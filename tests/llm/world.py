@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.llm.reading.spelling import normalise
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import (
     UNKNOWN_PREFIX,
     Entry,
@@ -16,6 +14,7 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
+from tests.support.llm_reading import TitleIndex, normalise
 
 ANSWERS = Path(__file__).with_name("answers")
 

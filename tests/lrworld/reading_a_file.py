@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt import Completion, Prompt
 from pytest_recsys_mt.suites.lrworld import load
-from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
+from tests.support.suites_lrworld import labels, prompt
 
 
 class Knowing:

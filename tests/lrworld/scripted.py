@@ -11,9 +11,8 @@ from pathlib import Path
 
 from pytest_recsys_mt import Completion, NotApplicable, Prompt
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES
-from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
-from pytest_recsys_mt.suites.lrworld.worlds import questions_for
+from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, questions_for
+from tests.support.suites_lrworld import labels, prompt
 
 
 class Knowing:

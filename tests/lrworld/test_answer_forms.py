@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.suites.lrworld import Question
-from pytest_recsys_mt.suites.lrworld.chosen import read
-from pytest_recsys_mt.suites.lrworld.question_texts import labels
+from tests.support.suites_lrworld import labels, read
 
 FORMS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "answer_forms.toml").read_text(encoding="utf-8"),

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from pytest_recsys_mt import NotApplicable
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
-from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.suites.lrworld import Question
-from pytest_recsys_mt.suites.lrworld.asking import ask
+from pytest_recsys_mt.suites.lrworld import Question, ask
 
 
 class Scripted:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt import cli
-from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable
+from pytest_recsys_mt import DataError, NotApplicable
 from pytest_recsys_mt.suites.lrworld import (
     LASTFM,
     MEASURES,
@@ -26,6 +24,8 @@ from pytest_recsys_mt.suites.lrworld import (
 )
 from tests.lrworld.made import four_tastes
 from tests.plugin.conftest import record_of
+from tests.support.cli import cli
+from tests.support.datasets import load_mini
 
 KINDS = ("rules", "similar_users", "genre", "director")
 SUITE = ("--pyargs", "pytest_recsys_mt.suites.lrworld", "-p", "no:cacheprovider")

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.suites.lrworld import (
     BASELINES,
     KINDS,
+    Generated,
     Question,
     Settings,
     baselines,
     credits_of,
     generate,
 )
-from pytest_recsys_mt.suites.lrworld.generator import Generated
 from tests.extras import need
 from tests.lrworld.made import four_tastes
+from tests.support.datasets import load_mini
 
 CHOSEN = ("similar_items", "similar_users", "user_to_items", "next_item")
 QUICK = Settings(support=0.1, steps=50, clusters=3)

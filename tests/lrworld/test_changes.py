@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.suites.lrworld import Question
-from pytest_recsys_mt.suites.lrworld.ablations import noisy, shuffled
+from pytest_recsys_mt import NotApplicable
+from pytest_recsys_mt.suites.lrworld import Question, noisy, shuffled
 
 
 def questions(count: int, options: int = 4) -> list[Question]:

@@ -11,17 +11,17 @@ need("torch")
 
 import torch
 
-from pytest_recsys_mt.safety.errors import RecommenderError
-from pytest_recsys_mt.suites.lrworld import neural
-from pytest_recsys_mt.suites.lrworld.histories import Histories
-from pytest_recsys_mt.suites.lrworld.neural import (
+from pytest_recsys_mt import RecommenderError
+from tests.lrworld.made import GROUPS, ITEMS, USERS, four_tastes
+from tests.support.suites_lrworld import Histories
+from tests.support.suites_lrworld_extras import (
     Embeddings,
     Factors,
     cosines,
     learn,
+    neural,
     prototypes,
 )
-from tests.lrworld.made import GROUPS, ITEMS, USERS, four_tastes
 
 FACTORS = Factors(dim=16, steps=100)
 

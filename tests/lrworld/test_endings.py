@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from pytest_recsys_mt.suites.lrworld.chosen import read
 from tests.lrworld.test_answer_forms import QUESTIONS, rendered
+from tests.support.suites_lrworld import read
 
 REASONS = "The user likes tense thrillers.\nSome of these are comedies.\n\n"
 NUMBERS, LETTERS = QUESTIONS[0], QUESTIONS[2]

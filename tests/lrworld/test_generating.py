@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from scipy.stats import chisquare
 
-from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt import DataError, RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.suites.lrworld import (
     KINDS,
     Generated,
@@ -25,10 +24,10 @@ from pytest_recsys_mt.suites.lrworld import (
     header,
     load,
 )
-from pytest_recsys_mt.suites.lrworld.histories import SEPARATOR, Histories, text_of
-from pytest_recsys_mt.suites.lrworld.rules import mine
 from tests.extras import need
 from tests.lrworld.made import dataset_of, four_tastes
+from tests.support.datasets import load_mini
+from tests.support.suites_lrworld import SEPARATOR, Histories, mine, text_of
 
 # With 80 users and 60 items a support of .01 makes every pair a rule.
 QUICK = Settings(support=0.1, steps=50, clusters=3)

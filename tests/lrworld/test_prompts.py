@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.suites.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.suites.lrworld.question_texts import (
-    describing,
-    examples_for,
-    labels,
-    prompt,
-)
 from tests.laws import over
+from tests.support.suites_lrworld import describing, examples_for, labels, prompt
 
 
 def question(measure: Measure, number: int = 1, **more: Any) -> Question:

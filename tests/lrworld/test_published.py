@@ -7,14 +7,8 @@ import math
 import pytest
 
 from pytest_recsys_mt.oracles import relative_change
-from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure
-from pytest_recsys_mt.suites.lrworld.paper_figures import (
-    beside,
-    columns,
-    others,
-    scores,
-    tables,
-)
+from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure, beside
+from tests.support.suites_lrworld import columns, others, scores, tables
 
 
 def questions(measure: Measure) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
 from pytest_recsys_mt.suites.lrworld import (
     KINDS,
     LASTFM,
@@ -149,7 +149,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     save((question(),), path)
     fields = json.loads(path.read_text(encoding="utf-8").splitlines()[1])
-    from pytest_recsys_mt.suites.lrworld import question as module
+    from tests.support.suites_lrworld import question as module
 
     about: dict[str, Any] = {"schema": module.SCHEMA, "seed": None, "settings": {}}
     line = json.dumps({**fields, "answer": 9})

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.suites.lrworld import Question
-from pytest_recsys_mt.suites.lrworld.chosen import llara, read
-from pytest_recsys_mt.suites.lrworld.question_texts import labels
+from tests.support.suites_lrworld import labels, llara, read
 
 FILMS = (
     "Alien (1979)",

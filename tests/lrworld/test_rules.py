@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.suites.lrworld import rules
-from pytest_recsys_mt.suites.lrworld.histories import Histories
+from pytest_recsys_mt.datasets import Dataset
 from tests.lrworld.made import dataset_of
+from tests.support.suites_lrworld import Histories, rules
 
 
 def found(

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.suites.lrworld import KINDS, Settings, generate
-from pytest_recsys_mt.suites.lrworld.generator import Generated
-from pytest_recsys_mt.suites.lrworld.histories import Histories, text_of
-from pytest_recsys_mt.suites.lrworld.question_texts import examples_for
-from pytest_recsys_mt.suites.lrworld.same import form
+from pytest_recsys_mt.suites.lrworld import KINDS, Generated, Settings, generate
 from tests.extras import need
 from tests.lrworld.made import dataset_of, four_tastes
+from tests.support.suites_lrworld import Histories, examples_for, form, text_of
 
 QUICK = Settings(support=0.1, steps=50, clusters=3)
 

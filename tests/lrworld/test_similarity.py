@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.suites.lrworld import taste
-from pytest_recsys_mt.suites.lrworld.histories import Histories
 from tests.lrworld.made import dataset_of
+from tests.support.suites_lrworld import Histories, taste
 
 
 def test_cosines_worked_out_by_hand() -> None:

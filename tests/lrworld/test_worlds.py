@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_recsys_mt import NotApplicable
 from pytest_recsys_mt.datasets import Dataset, load
-from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.suites.lrworld import MEASURES, Measure, worlds
-from pytest_recsys_mt.suites.lrworld.worlds import questions_for, rare
+from pytest_recsys_mt.suites.lrworld import MEASURES, Measure, questions_for, rare
+from tests.support.suites_lrworld import worlds
 
 
 def measure(dataset: str, name: str) -> Measure:

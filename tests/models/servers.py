@@ -44,7 +44,7 @@ def smollm_gguf() -> Path:
 def smollm_folder() -> Path:
     """The same model as a plain folder, converted once a machine."""
     need("transformers", "gguf", "torch")
-    from pytest_recsys_mt.llm.local.hf_source import plain_folder
+    from tests.support.llm_local import plain_folder
 
     cache = USER_CACHE / "pytest-recsys-mt" / "gguf"
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from pytest_recsys_mt import Message, Prompt
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from tests.hostile.server import response
+from tests.support.llm_api import OpenAIModel
 
 DELAY = 0.05
 """Seconds between an answer and the second one that nobody asked for."""

@@ -6,8 +6,8 @@ import gc
 import warnings
 from collections.abc import Awaitable, Callable
 
-from pytest_recsys_mt.llm.api.flight import Flight
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from tests.support.llm_api import Flight
 
 
 def test_what_is_added_while_a_flight_breaks_off_is_not_begun() -> None:

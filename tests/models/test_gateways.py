@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.api.endpoint import Endpoint
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
-from pytest_recsys_mt.safety.errors import RecommenderError
-from pytest_recsys_mt.safety.redaction import redact
 from tests.models.faults import FaultServer, Reply, completion
+from tests.support.llm_api import Endpoint, OpenAIModel
+from tests.support.safety import redact
 
 KEY, TENANT = "sk-sentinel-0123456789", "tenant-sentinel-98765"
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Message, Prompt
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.extras import need
 from tests.models import tiny
+from tests.support.recommenders import resolve
 
 need("PIL")
 

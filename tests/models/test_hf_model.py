@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.llm.local.hf_model import HFModel
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models import servers
+from tests.support.llm_local import HFModel
 
 pytestmark = pytest.mark.model
 

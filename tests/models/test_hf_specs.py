@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.local import hf_source
-from pytest_recsys_mt.llm.local.hf_model import HFModel
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.safety.files import cache_folder_for
+from pytest_recsys_mt import MissingExtraError, RecommenderError
+from tests.support.llm_local import HFModel, hf_source
+from tests.support.recommenders import resolve
+from tests.support.safety import cache_folder_for
 
 
 @pytest.fixture

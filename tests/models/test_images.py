@@ -15,12 +15,10 @@ need("PIL")
 
 from PIL import Image, ImageDraw
 
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.calls.tokens import PER_MESSAGE, estimated
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
 from tests.models.faults import FaultServer, Reply, completion
+from tests.support.calls import PER_MESSAGE, TextSubject, estimated, subject
+from tests.support.llm_api import OpenAIModel
 
 
 def drawn(colour: str, size: int = 16) -> str:

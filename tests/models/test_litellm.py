@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.gate.store import Store
 from tests.extras import need
 from tests.models.dialects import KEYS, Provider, provider
 from tests.plugin.conftest import record_of
+from tests.support.gate import Store
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("litellm") is None,

@@ -9,8 +9,8 @@ from typing import Self
 
 import pytest
 
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.extras import need
 from tests.models import tiny
 from tests.plugin.conftest import record_of
@@ -19,8 +19,8 @@ need("transformers", "torch")
 
 import torch
 
-from pytest_recsys_mt.llm.local import decoding
-from pytest_recsys_mt.llm.local.hf_model import SCORING, HFModel
+from tests.support.llm_local import SCORING, HFModel
+from tests.support.llm_local_extras import decoding
 
 FILMS = ("Heat (1995)", "Alien (1979)", "Up", "Brazil (1985)", "Casino", "Fargo (1996)")
 

@@ -12,7 +12,7 @@ from tests.models import tiny
 need("transformers", "torch")
 
 from benchmarks import local_llm, local_llm_ways
-from pytest_recsys_mt.llm.local.hf_model import HFModel
+from tests.support.llm_local import HFModel
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])

@@ -14,15 +14,12 @@ import openai
 import pytest
 from aiohttp import web
 
-from pytest_recsys_mt.calls.limits import Limits
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.llm.api.endpoint import Endpoint
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.llm.api.transport import http_client
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Message, Prompt
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models.faults import FaultServer, Reply, completion
+from tests.support.calls import Limits
+from tests.support.engine import Run, Settings
+from tests.support.llm_api import Endpoint, OpenAIModel, http_client
 
 resource = pytest.importorskip(
     "resource",

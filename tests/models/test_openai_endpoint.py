@@ -2,10 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_recsys_mt.llm.api.endpoint import Endpoint
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Message, Prompt
-from pytest_recsys_mt.safety.errors import RecommenderError
+from tests.support.llm_api import Endpoint, OpenAIModel
 
 KEY = "sk-sentinel-0123456789"
 SetURL = Callable[[str], None]

@@ -19,13 +19,19 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pytest_recsys_mt.llm.api import dialect, openai_model, pacing, retries, transport
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.llm.prompts import as_json
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from tests.hostile.faults import FAULTS
 from tests.hostile.server import HostileServer
 from tests.models.faults import FaultServer, Reply, completion
+from tests.support.llm import as_json
+from tests.support.llm_api import (
+    OpenAIModel,
+    dialect,
+    openai_model,
+    pacing,
+    retries,
+    transport,
+)
 
 KEY = "sk-sentinel-0123456789"
 
@@ -736,8 +742,7 @@ def test_a_prompt_that_is_refused_in_words_of_a_field_costs_no_field(
 def test_openai_itself_is_asked_in_its_own_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pytest_recsys_mt.llm.api.dialect import Dialect
-    from pytest_recsys_mt.llm.api.endpoint import Endpoint
+    from tests.support.llm_api import Dialect, Endpoint
 
     assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
 

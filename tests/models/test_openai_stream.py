@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
+from tests.support.llm_api import OpenAIModel
 
 
 def prompts(*numbers: int) -> list[Prompt]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_recsys_mt.llm.api.pacing import FIRST, Pace, UnavailableError
+from tests.support.llm_api import FIRST, Pace, UnavailableError
 
 
 @dataclass

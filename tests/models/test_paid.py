@@ -11,21 +11,24 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_recsys_mt.calls.answer import plain_completion
-from pytest_recsys_mt.calls.bill import CallFact
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.limits import Budget, Limits
-from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.llm.api import chat_api, pacing, retries
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
-from pytest_recsys_mt.requests.design import PROMPT
 from tests.models.faults import FaultServer, Reply, completion
 from tests.models.test_openai_runs import run
+from tests.support.calls import (
+    AnswerCache,
+    Budget,
+    CallFact,
+    Executor,
+    Limits,
+    Price,
+    Prices,
+    TextSubject,
+    plain_completion,
+    subject,
+)
+from tests.support.llm_api import OpenAIModel, chat_api, pacing, retries
+from tests.support.report import Record
+from tests.support.requests import PROMPT
 
 LIMIT = 200
 CONCURRENCY = 4

@@ -3,10 +3,10 @@ import json
 
 import pytest
 
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.llm.prompts import as_json
 from pytest_recsys_mt.requests import Completion, Message, Prompt
 from tests.models import servers
+from tests.support.llm import as_json
+from tests.support.llm_api import OpenAIModel
 
 pytestmark = pytest.mark.model
 

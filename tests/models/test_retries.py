@@ -11,15 +11,16 @@ from aiohttp.http_exceptions import BadStatusLine
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from pytest_recsys_mt.llm.api.pacing import Pace, UnavailableError
-from pytest_recsys_mt.llm.api.retries import (
+from tests.models.test_pacing import Clock
+from tests.support.llm_api import (
     ATTEMPTS,
+    Pace,
     PassingError,
+    UnavailableError,
     persist,
     retry_after,
     setback,
 )
-from tests.models.test_pacing import Clock
 
 NOW = 1_800_000_000.0
 REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1")

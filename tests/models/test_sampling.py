@@ -22,7 +22,7 @@ def draw(
     **how: float,
 ) -> Any:
     """Drawn tokens, `(rows, steps)`."""
-    from pytest_recsys_mt.llm.local.decoding import SeededSampling
+    from tests.support.llm_local_extras import SeededSampling
 
     sampling = SeededSampling(seeds, **{"temperature": 1.0, **how})
     tokens: Any = torch.zeros((len(logits), 1), dtype=torch.long)

@@ -8,16 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.answer import completion_of, plain_completion
-from pytest_recsys_mt.calls.batch_files import _request
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.llm.api import chat_api
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
-from pytest_recsys_mt.requests.design import PROMPT
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models.faults import FaultServer, Reply, completion
 from tests.models.thinkers import (
     CACHED,
@@ -29,6 +21,15 @@ from tests.models.thinkers import (
     RefusedError,
 )
 from tests.plugin.conftest import record_of
+from tests.support.calls import (
+    TextSubject,
+    _request,
+    completion_of,
+    plain_completion,
+    subject,
+)
+from tests.support.llm_api import FOR_THINKING, OpenAIModel, chat_api
+from tests.support.requests import PROMPT
 
 ASKED = Prompt(
     (Message("system", "Be brief."), Message("user", "Rank:\n1. Heat (1995)")),

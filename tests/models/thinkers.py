@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from pytest_recsys_mt.llm.api.background import BackgroundLoop
+from tests.support.llm_api import BackgroundLoop
 
 THOUGHTS = {"none": 0, "minimal": 0, "low": 200, "medium": 1500, "high": 6000}
 """Tokens that are spent on thinking, by effort."""

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import not_worse, same_hits
-from pytest_recsys_mt.oracles.same_hits import mcnemar
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.requests import Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask
+from tests.support.oracles import mcnemar
+from tests.support.oracles_scores import metric_named
 
 HIT, LATE, MISS = [list("rabcd")], [list("abcdr")], [list("abcde")]
 

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
+    AGGREGATES,
     Aggregate,
+    Answered,
     at_least,
     at_most,
     decreases,
@@ -20,19 +23,19 @@ from pytest_recsys_mt.oracles import (
     same_score,
     within,
 )
-from pytest_recsys_mt.oracles.aggregates.dpd import dpd
-from pytest_recsys_mt.oracles.aggregates.exposure import Answered
-from pytest_recsys_mt.oracles.aggregates.exposure_gini import exposure_gini
-from pytest_recsys_mt.oracles.aggregates.item_coverage import item_coverage
-from pytest_recsys_mt.oracles.aggregates.jain import jain
-from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES, measure_named
-from pytest_recsys_mt.oracles.aggregates.oic import oic
-from pytest_recsys_mt.oracles.aggregates.popreo import popreo
-from pytest_recsys_mt.oracles.statistics.jackknife import linearised
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.oracles_aggregates import (
+    dpd,
+    exposure_gini,
+    item_coverage,
+    jain,
+    measure_named,
+    oic,
+    popreo,
+)
+from tests.support.oracles_statistics import linearised
 
 CATALOGUE = [f"i{number}" for number in range(12)]
 CONTEXT = Context(

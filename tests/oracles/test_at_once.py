@@ -5,10 +5,11 @@ time are told from the others.
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles.judging.together import confirmed
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.verdict.answers import Lost, Pairs
-from pytest_recsys_mt.verdict.verdict import PART, Slice, Verdict
 from tests.oracles.support import ask
+from tests.support.oracles_judging import confirmed
+from tests.support.verdict import PART, Slice
 
 USERS = tuple(f"u{number}" for number in range(6))
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt import NotApplicable, OracleError, Verdict
 from pytest_recsys_mt.oracles import (
+    Score,
     at_least,
     at_most,
     not_increased,
@@ -17,7 +19,6 @@ from pytest_recsys_mt.oracles import (
     same_score,
     within,
 )
-from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.requests import (
     Entry,
     EntryKind,
@@ -27,10 +28,9 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
-from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context, Sample
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask, sides
+from tests.support.oracles_scores import score_named
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.1, 0.15, 0.2, 0.3, 0.35, 0.6, 0.7, 0.9])

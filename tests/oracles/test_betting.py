@@ -10,17 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, p_value, p_value_of_opposite
-from pytest_recsys_mt.oracles.judging.family import judge_family
-from pytest_recsys_mt.oracles.statistics.betting import (
+from pytest_recsys_mt import OracleError
+from tests.support.oracles import Floats
+from tests.support.oracles_judging import (
+    Claim,
+    judge_family,
+    p_value,
+    p_value_of_opposite,
+)
+from tests.support.oracles_statistics import (
     Bets,
     log_capital,
     log_capital_of_any,
     p_of_any,
     p_of_some,
 )
-from pytest_recsys_mt.safety.errors import OracleError
 
 ALPHA = 0.05
 LOW, HIGH = -0.5, 1.0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from pytest_recsys_mt.oracles.statistics.bounds import Certain, Rate
+from tests.support.oracles_statistics import Certain, Rate
 
 ALPHA = 0.05
 

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     accuracy_gap,
     accuracy_kept,
@@ -16,9 +17,8 @@ from pytest_recsys_mt.oracles import (
     relative_change,
     same_choices,
 )
-from pytest_recsys_mt.oracles.constant_answer import entropy, uniform_p
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Choices, Context
+from tests.support.oracles import entropy, uniform_p
 
 CONTEXT = Context()
 

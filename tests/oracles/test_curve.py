@@ -2,8 +2,8 @@
 
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import curve
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
 from tests.oracles.support import FakeAnswers, ask
 

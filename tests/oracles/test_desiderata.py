@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     check_popularity_metric,
     gini_difference,
@@ -25,14 +26,8 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.popularity_metric import (
-    DESIDERATA,
-    SHAPE,
-    Metric,
-    counterexamples,
-)
-from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
-from pytest_recsys_mt.safety.errors import OracleError
+from tests.support.oracles import DESIDERATA, SHAPE, Metric, counterexamples
+from tests.support.oracles_scores import gini, herfindahl
 
 Slate = tuple[int, ...]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import Score, decreases, increases, same_score
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
 from tests.oracles.support import FakeAnswers, Lists, ask, sides
 

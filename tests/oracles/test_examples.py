@@ -10,8 +10,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.verdict.verdict import Verdict
+from pytest_recsys_mt import Verdict, oracles, relations
 from tests.laws import over
 from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices, pinned_file
 

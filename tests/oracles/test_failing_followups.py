@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import (
     accuracy_kept,
     cand_dif_within,
@@ -27,10 +28,6 @@ from pytest_recsys_mt.oracles import (
     same_score,
     same_set,
 )
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import (
     Answers,
     Asked,
@@ -39,8 +36,8 @@ from pytest_recsys_mt.verdict.answers import (
     Lost,
     Pairs,
 )
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
+from tests.support.oracles_judging import Claim, Effects, judge_pair
 
 ONE, OTHER = [list("abcde")], [list("vwxyz")]
 ALL = replace(DETERMINISTIC, ask_everybody=True)

@@ -6,11 +6,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import complete_list, no_repeats, only_candidates
 from pytest_recsys_mt.requests import Rating
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, Lists, ask, items
 
 GOOD = [["a", "b", "c"], ["c", "b", "a"]]

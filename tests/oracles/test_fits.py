@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import MissingAnswerError, Verdict
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.safety.errors import MissingAnswerError
 from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
-from pytest_recsys_mt.verdict.verdict import FITS_NEEDED, Verdict
 from tests.oracles.support import FakeAnswers, Lists, ask
+from tests.support.verdict import FITS_NEEDED
 
 A, B = (["a", "b", "c", "d", "e"], ["v", "w", "x", "y", "z"])
 USERS = 100

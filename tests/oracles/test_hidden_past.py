@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_recsys_mt.calls.readings import Readings
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.oracles import at_most, increases, only_candidates
-from pytest_recsys_mt.oracles.judging.examples import kinds
 from pytest_recsys_mt.requests import (
     Entry,
     Item,
@@ -19,8 +18,9 @@ from pytest_recsys_mt.requests import (
     Scale,
 )
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
+from tests.support.calls import Readings
+from tests.support.oracles_judging import kinds
 
 CONTEXT = Context(items={name: Item(name) for name in "abcdefg"})
 SHOWN, HIDDEN = "a", ("b", "c")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.oracles import (
     different_ranking,
     same_answer,
@@ -19,12 +20,11 @@ from pytest_recsys_mt.oracles import (
     same_set,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.judging.effect import NOTHING_SHARED
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, sides
+from tests.support.oracles_judging import NOTHING_SHARED
+from tests.support.oracles_similarities import SIMILARITIES
 
 K = 8
 CANDIDATES = "abcdefghijkl"

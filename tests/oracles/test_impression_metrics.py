@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
+from tests.support.oracles_scores import auc, ndcg
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import cluster_bootstrap, rate_interval
-from pytest_recsys_mt.safety.errors import OracleError
 
 
 def test_wilson_is_its_formula() -> None:

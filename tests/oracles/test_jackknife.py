@@ -7,23 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.oracles import (
     at_most,
     cand_dif_within,
     no_position_bias,
     same_ranking,
 )
-from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
-from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
-from pytest_recsys_mt.report.folding import sentence
-from pytest_recsys_mt.report.html.cards import _facts
-from pytest_recsys_mt.report.html.words import verdict as said
-from pytest_recsys_mt.report.step_summary import _row
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, sides
 from tests.oracles.test_position_bias import found_at
 from tests.report.records import task
+from tests.support.oracles import GroupEffects
+from tests.support.oracles_statistics import Jackknife
+from tests.support.report import _row, sentence
+from tests.support.report_html import _facts
+from tests.support.report_html import verdict as said
 
 VALUES = st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=30).map(np.array)
 

@@ -1,6 +1,6 @@
 """Why answers allow no verdict, in words."""
 
-from pytest_recsys_mt.oracles.judging.ladder import counted
+from tests.support.oracles_judging import counted
 
 
 def test_reasons_that_differ_in_what_they_quote_are_one() -> None:

@@ -9,21 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import at_least, at_most, not_increased
-from pytest_recsys_mt.oracles.scores.intra_list_diversity import (
-    Likeness,
-    intra_list_diversity,
-)
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
-from pytest_recsys_mt.oracles.scores.popularity_groups import (
-    by_popularity,
-    long_tail,
-    popularity_groups,
-)
-from pytest_recsys_mt.oracles.scores.score import SCORES_AT, mean_score, score_named
-from pytest_recsys_mt.oracles.scores.self_information import self_information
-from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedness
-from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.requests import (
     Entry,
     EntryKind,
@@ -33,9 +20,23 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
-from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers
+from tests.support.oracles_scores import (
+    SCORES_AT,
+    Likeness,
+    by_popularity,
+    intra_list_diversity,
+    long_tail,
+    mean_score,
+    metric_named,
+    popularity_groups,
+    score_named,
+    self_information,
+    serendipity,
+    unexpectedness,
+)
+from tests.support.recommenders import MostPop
 
 GENRES = {
     "a": ("Drama",),

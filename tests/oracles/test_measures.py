@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from pytest_recsys_mt import oracles
+from pytest_recsys_mt import Verdict, oracles
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.suites import arena
 from pytest_recsys_mt.verdict.answers import Answers, Choices, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles.support import FakeAnswers, FakeNamed, ask
 

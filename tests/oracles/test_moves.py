@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     different_ranking,
     few_unchanged,
@@ -19,15 +20,6 @@ from pytest_recsys_mt.oracles import (
     same_ranking,
     within_noise,
 )
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.low_churn import _churn
-from pytest_recsys_mt.oracles.similarities.similarity import (
-    METRICS,
-    SIMILARITIES,
-    least_effect,
-)
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context, Pairs
 from tests.oracles.support import (
     DETERMINISTIC,
@@ -37,6 +29,9 @@ from tests.oracles.support import (
     plackett_luce,
     sides,
 )
+from tests.support.oracles import Floats, _churn
+from tests.support.oracles_judging import similarity_effects
+from tests.support.oracles_similarities import METRICS, SIMILARITIES, least_effect
 
 PROVEN = sorted(name for name, function in SIMILARITIES.items() if function in METRICS)
 OTHERS = sorted(SIMILARITIES.keys() - set(PROVEN))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import (
     exclusion_kept,
     neighbours_lowered,
@@ -16,12 +17,10 @@ from pytest_recsys_mt.oracles import (
     neighbours_not_raised,
     neighbours_raised,
 )
-from pytest_recsys_mt.oracles.not_promoted import mean_height
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
+from tests.support.oracles import mean_height
 
 ITEMS = {
     name: Item(name, attributes={"genres": ("War",) if name in "ab" else ("Drama",)})

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import oracles
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
-from pytest_recsys_mt.oracles.judging.difference import paired_differences
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.seen import Seen
+from pytest_recsys_mt import OracleError, Verdict, oracles
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.oracles_judging import (
+    Claim,
+    Effects,
+    Promise,
+    Seen,
+    paired_differences,
+    verdict_of,
+)
 
 CATALOGUE = "abcdef"
 ITEMS = {name: Item(name, f"Film {name}", 2000) for name in CATALOGUE}

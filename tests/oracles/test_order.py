@@ -5,7 +5,7 @@ verdict and in the run's notes.
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.oracles.statistics.order import BLOCKS, QUARTERS, dependence
+from tests.support.oracles_statistics import BLOCKS, QUARTERS, dependence
 
 
 def series(values: np.ndarray) -> dict[str, float]:

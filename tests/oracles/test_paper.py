@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import overlap, paper_t_test, t_from_summary
-from pytest_recsys_mt.safety.errors import OracleError
 from tests.oracles.support import DETERMINISTIC, Lists, plackett_luce, sides
 
 # Table 4 of https://arxiv.org/abs/2411.12121: mean and SD of 10 runs of Kendall, RBO

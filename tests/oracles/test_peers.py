@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.oracles import Aggregate, exposure_gini
-from pytest_recsys_mt.oracles.aggregates.measures import measure_named
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.peers import DEPTHS, EXPOSURES, ITEMS, lists
+from tests.support.oracles_aggregates import measure_named
+from tests.support.oracles_scores import metric_named
 
 PEERS = json.loads((Path(__file__).with_name("peers.json")).read_text("utf-8"))
 

@@ -9,16 +9,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import pinned
-from pytest_recsys_mt.oracles.pins.current_lists import updated
-from pytest_recsys_mt.oracles.pins.entries import read
-from pytest_recsys_mt.oracles.pins.text import rendered, rewritten
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles.support import FakeAnswers, FakeNamed, ask
+from tests.support.oracles_pins import read, rendered, rewritten, updated
 
 ITEMS = {name: Item(name, f"Film {name.upper()}", 2000) for name in "abcdefgh"}
 

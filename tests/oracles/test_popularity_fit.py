@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, lognorm, pareto
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.oracles import popularity_fit
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.safety.errors import OracleError
+from tests.support.oracles import Floats
 
 MOVIELENS = (
     Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ml-latest-small"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     gini_difference,
     gini_ratio,
@@ -19,8 +20,7 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
-from pytest_recsys_mt.safety.errors import OracleError
+from tests.support.oracles_scores import gini, herfindahl
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 ON_SCORES = (

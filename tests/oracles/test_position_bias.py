@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     cand_dif,
     cand_dif_within,
@@ -15,12 +16,11 @@ from pytest_recsys_mt.oracles import (
     no_position_bias,
     position_test,
 )
-from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.llm.test_recorded_replies import replies
 from tests.oracles.support import FakeAnswers
+from tests.support.oracles_scores import slots_of
 
 CANDIDATES = [f"i{place}" for place in range(20)]
 

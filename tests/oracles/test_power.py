@@ -9,11 +9,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.power import POWER, extreme_visible, outlook
-from pytest_recsys_mt.oracles.statistics.betting import Bets
 from tests.oracles.test_betting import ALPHA
+from tests.support.oracles import Floats
+from tests.support.oracles_judging import POWER, Effects, extreme_visible, outlook
+from tests.support.oracles_statistics import Bets
 
 Draw = Callable[[np.random.Generator, int], Floats]
 SHAPES: dict[str, tuple[Draw, float]] = {

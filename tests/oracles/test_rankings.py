@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import (
     different_ranking,
     same_order,
     same_ranking,
     same_set,
 )
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import (
     UNKNOWN_PREFIX,
     Entry,
@@ -26,9 +26,7 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import (
     DETERMINISTIC,
     FakeAnswers,
@@ -37,6 +35,7 @@ from tests.oracles.support import (
     plackett_luce,
     sides,
 )
+from tests.support.oracles_similarities import SIMILARITIES
 
 ONE = [["a", "b", "c", "d", "e"]]
 TWICE = [ONE[0], ONE[0]]

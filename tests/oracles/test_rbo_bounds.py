@@ -8,9 +8,9 @@ from itertools import count
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import rbo, rbo_min, rbo_residual
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.safety.errors import OracleError
+from tests.support.oracles import Floats
 
 DEPTH = 3_000
 Pair = tuple[list[int], list[int]]

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import representative, same_distribution
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import crossing_point, monotone, paired_difference
-from pytest_recsys_mt.oracles.monotone import _p_of_some
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.oracles import _p_of_some
 
 
 def series(hits: Sequence[Sequence[bool]]) -> list[FakeAnswers]:

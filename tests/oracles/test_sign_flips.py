@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import sign_flip_test
-from pytest_recsys_mt.safety.errors import OracleError
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
     average_overlap,
     fagin,
@@ -20,15 +21,14 @@ from pytest_recsys_mt.oracles import (
     overlap,
     rbo,
 )
-from pytest_recsys_mt.oracles.similarities import kernel
-from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
-from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
-from pytest_recsys_mt.oracles.similarities.similarity import (
+from tests.extras import need
+from tests.support.oracles_similarities import (
     SIMILARITIES,
+    fagin_similarity,
+    kendall_similarity,
+    kernel,
     similarity_named,
 )
-from pytest_recsys_mt.safety.errors import OracleError
-from tests.extras import need
 
 PAIRS = 3_000
 Codes = NDArray[np.int32]

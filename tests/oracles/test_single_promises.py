@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import not_lifted, same_answer, self_agreement
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import (
     DETERMINISTIC,

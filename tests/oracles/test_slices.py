@@ -13,7 +13,7 @@ import pytest
 from benchmarks.calibration import bound
 from benchmarks.shapes import SHAPES
 from benchmarks.slices import ALPHA, NAMES, members, verdict, wrong
-from pytest_recsys_mt import oracles
+from pytest_recsys_mt import OracleError, Verdict, oracles
 from pytest_recsys_mt.oracles import (
     at_least,
     complete_list,
@@ -21,16 +21,18 @@ from pytest_recsys_mt.oracles import (
     same_ranking,
     same_score,
 )
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.family import judge_family, weights
-from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_slicings
-from pytest_recsys_mt.oracles.statistics.bounds import Certain, Rate
-from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context, Lost, Pairs
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
+from tests.support.oracles_judging import (
+    LEAST,
+    Claim,
+    groups_of,
+    judge_family,
+    require_slicings,
+    weights,
+)
+from tests.support.oracles_statistics import Certain, Rate, holm
 
 GENRES = (
     "Horror",

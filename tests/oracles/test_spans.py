@@ -10,13 +10,8 @@ import pandas as pd
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.cases import Case, Split
-from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt import OracleError, Verdict
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.oracles import (
     Score,
     at_least,
@@ -25,13 +20,13 @@ from pytest_recsys_mt.oracles import (
     increases,
     monotone,
 )
-from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
 from pytest_recsys_mt.relations import add_spaces
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.verdict import Verdict
+from tests.support.calls import AnswerCache, Executor, subject
+from tests.support.engine import Case, Runner, Side, Split
+from tests.support.oracles_scores import SCORES, SCORES_AT, score_named
+from tests.support.requests import Design
 
 HEAVY, LIGHT, LONG, SHORT = 6, 400, 80, 4
 DESIGN = Design(users=60, candidates=12, k=5, history=50)

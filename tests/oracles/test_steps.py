@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import (
+    Score,
     at_least,
     increases,
     monotone,
@@ -18,11 +20,9 @@ from pytest_recsys_mt.oracles import (
     same_score,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, LEAST_STEP, next_step
-from pytest_recsys_mt.oracles.scores.score import Score
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce
+from tests.support.oracles_judging import FIRST_STEP, LEAST_STEP, next_step
 
 
 @dataclass

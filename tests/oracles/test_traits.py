@@ -12,20 +12,23 @@ import numpy as np
 import pytest
 
 from benchmarks.reading import CHANGES, FAULTS, LEANINGS, World, at_random, drawn, read
+from pytest_recsys_mt import Verdict
 from pytest_recsys_mt.oracles import (
     different_ranking,
     never_differs,
     same_order,
     same_ranking,
 )
-from pytest_recsys_mt.oracles.judging.changed_entries import hoeffding
-from pytest_recsys_mt.oracles.judging.list_changes import left_or_moved
-from pytest_recsys_mt.oracles.judging.shared import clearly_changed
-from pytest_recsys_mt.oracles.judging.trait_table import Table
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import SHARED, Verdict
 from tests.oracles.support import FakeAnswers
+from tests.support.oracles_judging import (
+    Table,
+    clearly_changed,
+    hoeffding,
+    left_or_moved,
+)
+from tests.support.verdict import SHARED
 
 Fault = Callable[[World, np.random.Generator], list[list[str]]]
 Oracle = Callable[[FakeAnswers, FakeAnswers], Verdict]

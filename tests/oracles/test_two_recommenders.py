@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_recsys_mt import OracleError, Verdict
 from pytest_recsys_mt.oracles import ahead_when_cold, not_behind, representative
-from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context, Sample
-from pytest_recsys_mt.verdict.verdict import NOT_ASKED, Verdict
 from tests.oracles.support import FakeAnswers, ask
+from tests.support.verdict import NOT_ASKED
 
 
 def hits(pattern: str | Sequence[bool], context: Context | None = None) -> FakeAnswers:

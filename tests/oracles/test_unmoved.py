@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import OracleError
 from pytest_recsys_mt.oracles import same_ranking, unmoved
-from pytest_recsys_mt.safety.errors import OracleError
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, plackett_luce, sides
 
 LIST = [["a", "b", "c", "d", "e"]]

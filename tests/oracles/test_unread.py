@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt import oracles
+from pytest_recsys_mt import Verdict, oracles
 from pytest_recsys_mt.oracles import (
     Score,
     at_least,
@@ -19,7 +19,6 @@ from pytest_recsys_mt.oracles import (
     paper_t_test,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict.answers import (
     Answers,
@@ -29,11 +28,11 @@ from pytest_recsys_mt.verdict.answers import (
     Pairs,
     Sample,
 )
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles import test_measures
 from tests.oracles.support import FakeAnswers, ask
 from tests.oracles.test_measures import CATALOGUE, KNOWN, OTHERS, judging
+from tests.support.oracles_judging import twice
 
 USERS = 200
 REFUSAL = Recommendation(

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.oracles.door import checked
-from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt import OracleError
 from tests.laws import over
+from tests.support.oracles import checked
 
 oracles: Any = importlib.import_module("pytest_recsys_mt.oracles")
 """Without types: a checker would refuse what is passed here, and users may have none."""

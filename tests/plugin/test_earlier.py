@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.engine import counterexample
-from pytest_recsys_mt.gate.store import Store
+from tests.support.engine import counterexample
+from tests.support.gate import Store
 
 SHOP = """
 import os

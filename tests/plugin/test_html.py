@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.plugin.resolving import changed, settings_of
 from tests.plugin.conftest import Run, record_of
 from tests.report import models
+from tests.support.cli import main
+from tests.support.plugin import changed, settings_of
 
 # As in conftest: what runs inside this process import must be imported before them.
 for _name in (

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.call import key_of
 from tests.plugin.test_options import TEST
+from tests.support.calls import AnswerCache, key_of
 
 KEY = "https://api.openai.com/v1 needs a key: set OPENAI_API_KEY"
 
@@ -162,7 +161,7 @@ def test_no_key_is_needed_where_answers_may_be_in_the_cache(
     tmp_path: Path,
 ) -> None:
     project.makepyfile(TEST)
-    from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+    from tests.support.llm_api import OpenAIModel
 
     cache = AnswerCache(tmp_path / "kept")
     model = {"model": OpenAIModel.from_spec("openai:gpt-4o").identity}

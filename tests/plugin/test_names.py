@@ -2,9 +2,10 @@
 
 import pytest
 
-from pytest_recsys_mt.metamorphic import metamorphic, name_of
+from pytest_recsys_mt import metamorphic
 from pytest_recsys_mt.relations import scale_ratings, shift_ratings, shuffle_candidates
-from pytest_recsys_mt.safety.sanitize import slug
+from tests.support.metamorphic import name_of
+from tests.support.safety import slug
 
 
 def test_names_are_the_calls_that_make_them() -> None:

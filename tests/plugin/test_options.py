@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_recsys_mt.plugin.resolving import changed, settings_of
 from tests.plugin.conftest import record_of
+from tests.support.plugin import changed, settings_of
 
 TEST = """
 from pytest_recsys_mt import metamorphic

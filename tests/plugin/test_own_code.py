@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.metamorphic import UnnamedTransformation, name_of
 from pytest_recsys_mt.relations import Transformation
 from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
+from tests.support.metamorphic import UnnamedTransformation, name_of
 
 TEST = """
 from pytest_recsys_mt import metamorphic

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.plugin import status_line
-from pytest_recsys_mt.plugin.status_line import Below, Logged, Shown, Ticker, terminal
 from tests.plugin.screen import Screen, pytest_on_a_terminal
+from tests.support.plugin import Below, Logged, Shown, Ticker, status_line, terminal
 
 WAITING = """
 import pathlib

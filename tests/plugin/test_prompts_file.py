@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from pytest_recsys_mt.suites.arena import Comparison
-from pytest_recsys_mt.suites.arena.judge_prompts import choice_prompt
 from pytest_recsys_mt.suites.lrworld import Question
-from pytest_recsys_mt.suites.lrworld.question_texts import prompt
 from tests.plugin.conftest import record_of
+from tests.support.cli import main
+from tests.support.llm_prompt_texts import prompt_texts
+from tests.support.suites_arena import choice_prompt
+from tests.support.suites_lrworld import prompt
 
 MODEL = '''
 """Lists the candidates in the order of their titles, and writes down what it is told."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt import cli
 from tests.plugin.conftest import Run, record_of
+from tests.support.cli import cli
 
 TEST = """
 from pytest_recsys_mt import metamorphic

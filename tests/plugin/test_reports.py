@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.report.folding import sentence
 from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
+from tests.support.report import sentence
 
 TEST = """
 import pytest

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.engine import counterexample
-from pytest_recsys_mt.plugin import shrinking
 from tests.plugin.conftest import record_of
+from tests.support.engine import counterexample
+from tests.support.plugin import shrinking
 
 RECOMMENDERS = '''
 import hashlib
@@ -217,7 +217,7 @@ def test_what_chance_alone_showed_is_not_shown(
     shrink: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pytest_recsys_mt.oracles.judging import family
+    from tests.support.oracles_judging import family
 
     monkeypatch.setattr(family, "_status", lambda *_, **__: "violated")
     test = ORDER.replace("    assert complete_list(source, margin=0.2)\n", "")

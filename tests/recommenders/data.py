@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from tests.support.recommenders import ScoringRecommender, resolve
 
 SCALE = Scale(0.5, 5)
 WORDS = ("night", "river", "the", "last", "a", "storm", "king", "road")

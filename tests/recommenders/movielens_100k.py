@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.description import descriptions
-from pytest_recsys_mt.datasets.download import data_directory
+from pytest_recsys_mt.datasets import Dataset, load
+from tests.support.datasets import data_directory, descriptions
 
 WHEEL = "recbole==1.2.1"
 INSIDE = "recbole/dataset_example/ml-100k/ml-100k"

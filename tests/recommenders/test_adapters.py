@@ -10,14 +10,20 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt import (
+    Item,
+    NotApplicable,
+    Rating,
+    Recommendation,
+    RecommenderError,
+    Request,
+    Scale,
+)
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.recommenders.adapters import Adapter, StoredUsers
 from pytest_recsys_mt.relations import scale_ratings
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import RecommenderError
+from tests.support.engine import Split
+from tests.support.requests import Design
 
 MINI = load("mini")
 SPLIT = Split(MINI, seed=0)

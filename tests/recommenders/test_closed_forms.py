@@ -8,14 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import ease, ials, random_walk
-from pytest_recsys_mt.recommenders.ials import IALS
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, weigh
+from pytest_recsys_mt import RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.data import ask, fitted, requests, simulate
+from tests.support.recommenders import (
+    IALS,
+    Floats,
+    ScoringRecommender,
+    ease,
+    ials,
+    random_walk,
+    weigh,
+)
 
 FEW, MANY = simulate(), simulate(users=90, items=50)
 """Fewer users than items, and the other way round."""

@@ -8,11 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.recommenders import ItemKNN, knn
-from pytest_recsys_mt.recommenders.knn import _unit_rows
-from pytest_recsys_mt.recommenders.ranking import Sparse, keep_largest, settle
-from pytest_recsys_mt.recommenders.scoring import Weights
+from tests.support.datasets import load_mini
+from tests.support.recommenders import (
+    ItemKNN,
+    Sparse,
+    Weights,
+    _unit_rows,
+    keep_largest,
+    knn,
+    settle,
+)
 
 
 def plain(by_item: Sparse, k: int) -> Sparse:

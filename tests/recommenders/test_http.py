@@ -22,15 +22,20 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
-from pytest_recsys_mt.recommenders import http, http_contract, resolve
-from pytest_recsys_mt.recommenders.http import HTTPRecommender
-from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
-from pytest_recsys_mt.recommenders.http_key import authorization
+from pytest_recsys_mt import NotApplicable, RecommenderError
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.safety.errors import NotApplicable, RecommenderError
-from pytest_recsys_mt.safety.redaction import AUTHORIZATION
 from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of
+from tests.support.recommenders import (
+    HEADER,
+    ORIGIN,
+    HTTPRecommender,
+    authorization,
+    http,
+    http_contract,
+    resolve,
+)
+from tests.support.safety import AUTHORIZATION
 
 # Runs inside this process must not be the first to import what cannot be imported
 # twice.

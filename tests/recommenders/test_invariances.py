@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import knn, ranking
-from pytest_recsys_mt.recommenders.registry import BUILT_IN
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Rating, Request, Scale
 from tests.recommenders.data import fitted, requests, simulate
+from tests.support.recommenders import BUILT_IN, ScoringRecommender, knn, ranking
 
 DATA = simulate()
 FITTED = {name: fitted(name, DATA) for name in BUILT_IN}

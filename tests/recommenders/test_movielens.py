@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Request, Scale
 from tests.recommenders.data import fitted
 

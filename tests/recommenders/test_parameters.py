@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from pytest_recsys_mt.requests.specs import build, resources, split
-from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt import RecommenderError
+from tests.support.requests import build, resources, split
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found] # pyright: ignore[reportMissingImports]

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.full_ranking import held_out, measured
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset, load
 from tests.extras import need
 from tests.recommenders.movielens_100k import movielens_100k
 

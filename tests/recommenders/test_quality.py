@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import quality
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.engine.cases import Split
+from tests.support.engine import Split
 
 SCORER = """
 import sys

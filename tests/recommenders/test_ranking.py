@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt.recommenders.ranking import Floats, keep_largest, largest
+from tests.support.recommenders import Floats, keep_largest, largest
 
 BLOCKS = arrays(
     np.float64,

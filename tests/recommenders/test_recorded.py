@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt import DataError, NotApplicable, RecommenderError
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.recorded import Recorded
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecommenderError
 from tests.plugin.conftest import record_of
+from tests.support.engine import Split
+from tests.support.recommenders import Recorded, resolve
+from tests.support.requests import Design
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared/data/recorded"
 LOGGED = {

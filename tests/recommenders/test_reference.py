@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.scoring import LEAST_WEIGHT
+from pytest_recsys_mt.datasets import Dataset
 from tests.recommenders.data import SCALE, ask, fitted, requests, simulate, table
+from tests.support.recommenders import LEAST_WEIGHT
 
 Profiles = dict[str, dict[str, dict[str, float]]]
 """Weights by kind, user and item."""

@@ -10,12 +10,16 @@ from types import ModuleType
 
 import pytest
 
+from pytest_recsys_mt import MissingExtraError, RecommenderError
 from pytest_recsys_mt.extensions import RECOMMENDERS
-from pytest_recsys_mt.recommenders import (
+from pytest_recsys_mt.requests import Completion, Prompt
+from tests.extras import need
+from tests.support.recommenders import (
     BM25,
     EASE,
     IALS,
     NAMES,
+    TRAINED,
     ItemKNN,
     MostPop,
     Random,
@@ -24,10 +28,6 @@ from pytest_recsys_mt.recommenders import (
     describe,
     resolve,
 )
-from pytest_recsys_mt.recommenders.registry import TRAINED
-from pytest_recsys_mt.requests import Completion, Prompt
-from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
-from tests.extras import need
 
 TRAINED_PACKAGE = "pytest_recsys_mt.recommenders.trained"
 

@@ -9,13 +9,11 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.recommenders import NAMES, resolve
-from pytest_recsys_mt.recommenders.registry import TRAINED
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Item, Request
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.extras import need
 from tests.recommenders.data import ask, fitted, requests, simulate, table
+from tests.support.recommenders import NAMES, TRAINED, ScoringRecommender, resolve
 
 DATA = simulate()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.llm.prompts import Template
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+from tests.support.llm import Template
+from tests.support.relations import usual_of
 
 PRINTED = Template(
     "printed",

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import relations
-from pytest_recsys_mt.llm.prompt_texts import text
+from pytest_recsys_mt import NotApplicable, relations
 from pytest_recsys_mt.requests import Item, Request, World
-from pytest_recsys_mt.safety.errors import NotApplicable
 from tests.relations.examples import CATALOGUE, WORLD, request, requests
+from tests.support.llm_prompt_texts import text
 
 INJECTION = text("instructions.title_injection")
 

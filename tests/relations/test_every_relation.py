@@ -19,12 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import relations
+from pytest_recsys_mt import NotApplicable, relations
 from pytest_recsys_mt import requests as shown
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Edit, Item, Rating, Request, World
-from pytest_recsys_mt.safety.errors import NotApplicable
 from tests.laws import over
 from tests.relations.examples import PROFILES, USUAL, WORLD, request, requests
 

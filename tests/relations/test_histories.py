@@ -10,10 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import relations
+from pytest_recsys_mt import NotApplicable, RelationError, relations
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
-from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 from tests.relations.examples import CATALOGUE, HALF, WORLD, request, requests
 
 SEEDS = st.integers(0, 2**32)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pytest_recsys_mt import relations
+from pytest_recsys_mt import NotApplicable, RelationError, relations
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
-from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 NEAR = World(
     neighbours={"a": ("x",), "b": ("x", "y"), "c": ("x", "y", "d"), "d": ("p", "q")},

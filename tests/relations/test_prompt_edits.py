@@ -13,21 +13,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import relations
-from pytest_recsys_mt.llm.prompt_texts import text
-from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
+from pytest_recsys_mt import NotApplicable, RelationError, relations
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.relations.add_spaces import PAPER_RATE as SPACES_RATE
-from pytest_recsys_mt.relations.add_spaces import AddSpaces
-from pytest_recsys_mt.relations.change_case import ChangeCase
-from pytest_recsys_mt.relations.paraphrase_task import VARIANTS, ParaphraseTask
-from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
-from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
-from pytest_recsys_mt.relations.typos import Typos
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
-from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 from tests.relations.examples import PAPER_USER, WORLD, request
 from tests.relations.test_ratings import ORIGINAL
+from tests.support.llm import NAMES, Template, render, template
+from tests.support.llm_prompt_texts import text
+from tests.support.relations import ADD_SPACES_PAPER_RATE as SPACES_RATE
+from tests.support.relations import (
+    FRUIT,
+    VARIANTS,
+    AddSpaces,
+    ChangeCase,
+    ParaphraseTask,
+    RandomWords,
+    Typos,
+)
+from tests.support.relations import RANDOM_WORDS_PAPER_RATE as WORDS_RATE
 
 RNG = np.random.default_rng(0)
 SEEDS = st.integers(0, 2**63 - 1)

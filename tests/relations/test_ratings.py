@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_recsys_mt import NotApplicable, RelationError
 from pytest_recsys_mt.relations import invert_ratings, scale_ratings, shift_ratings
 from pytest_recsys_mt.requests import Request, Scale
-from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 from tests.relations.examples import PAPER_USER, PRINTED, request, requests
 
 RNG = np.random.default_rng(0)

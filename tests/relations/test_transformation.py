@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt import relations
+from pytest_recsys_mt import RelationError, relations
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.safety.errors import RelationError
 
 
 def apply(request: Any, rng: Any, world: Any) -> Any:

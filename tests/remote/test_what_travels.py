@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from tests.support.llm_api import Endpoint
 
 
 def test_a_key_cannot_be_pickled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.answers import (
+from tests.report.records import document, row
+from tests.support.cli import main
+from tests.support.report import (
     LISTED,
     beside,
+    mcnemar,
     read_answers,
     taken_from,
     write_answers,
 )
-from pytest_recsys_mt.report.answers_command import mcnemar
-from pytest_recsys_mt.report.html.page import render
-from tests.report.records import document, row
+from tests.support.report_html import render
 
 ABOUT: Any = {"data": "mini", "data_digest": "abc", "seed": 0}
 LETTERS = ("Alien", "Heat", "Ran", "Up")

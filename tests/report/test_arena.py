@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.cli import main
 from tests.arena.test_suite import record
+from tests.support.cli import main
 
 MODELS = [f"--recsys-model={name}" for name in ("random", "itemknn", "mostpop")]
 

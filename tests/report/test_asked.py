@@ -3,15 +3,19 @@
 import json
 from typing import Any, cast
 
-from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.oracles.judging.examples import Shown
-from pytest_recsys_mt.relations.add_spaces import AddSpaces
-from pytest_recsys_mt.report.asked import MOST_CHARACTERS, asked_of, plain_requests
-from pytest_recsys_mt.report.changes import changes
-from pytest_recsys_mt.report.rows import row_of
+from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale, Verdict
 from pytest_recsys_mt.requests import Entry, Message
 from pytest_recsys_mt.verdict.answers import Context
-from pytest_recsys_mt.verdict.verdict import Example, Status, Verdict
+from tests.support.oracles_judging import Shown
+from tests.support.relations import AddSpaces
+from tests.support.report import (
+    MOST_CHARACTERS,
+    asked_of,
+    changes,
+    plain_requests,
+    row_of,
+)
+from tests.support.verdict import Example, Status
 
 HEAT = Item("i1", "Heat", 1995, {"genres": ("Crime",)})
 ALIEN = Item("i2", "Alien", 1979)

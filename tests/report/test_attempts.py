@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from pytest_recsys_mt.report.attempts import CRASHED, lost, results_of
+from tests.support.report import CRASHED, lost, results_of
 
 
 def said(*reports: tuple[str, str]) -> list[str]:

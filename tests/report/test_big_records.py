@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.gate.reading import OF_EXAMPLES, OF_ROWS, parsed
-from pytest_recsys_mt.safety.numbers import Numbers, Packer, names_in_both, numbers_of
-from pytest_recsys_mt.safety.sanitize import clean, sanitize, without_controls
 from tests.report.records import ASKED, document, example, row
+from tests.support.gate import OF_EXAMPLES, OF_ROWS, parsed
+from tests.support.safety import (
+    Numbers,
+    Packer,
+    clean,
+    names_in_both,
+    numbers_of,
+    sanitize,
+    without_controls,
+)
 
 SUSPECT = st.sampled_from(
     ["\x1b[31m", "\r", "\n", "::a", "##[", "--- ", "+", "\u202e", "\ud800"],

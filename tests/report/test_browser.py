@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.report.html import render, render_view
 from tests.extras import need
 from tests.report.records import document, everything, holds
 from tests.report.test_page import HOSTILE, said
 from tests.report.test_view import three
+from tests.support.report_html import render, render_view
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

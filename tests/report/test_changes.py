@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.relations.add_spaces import AddSpaces
-from pytest_recsys_mt.report import diffs
-from pytest_recsys_mt.report.changes import Change, changes
+from tests.support.relations import AddSpaces
+from tests.support.report import Change, changes, diffs
 
 TITLES = [f"Film {number} ({1960 + number})" for number in range(20)]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.evidence import evidence
 from tests.report.records import FILMS, example, row
+from tests.support.report import evidence
 
 HISTORY = [
     {"item": f"h{n}", "title": film, "rating": n % 5 + 1.0, "timestamp": None}

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.safety.errors import PolicyError
+from pytest_recsys_mt import PolicyError
 from tests.report.test_leaderboard import measured, record
+from tests.support.cli import main
+from tests.support.gate import read
 
 WRONG: tuple[Any, ...] = (
     None,

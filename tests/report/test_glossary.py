@@ -9,20 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES
-from pytest_recsys_mt.oracles.scores.metrics import METRICS
-from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT
-from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
-from pytest_recsys_mt.report.glossary import (
-    TERMS,
-    entries_of,
-    entry_of,
-    measure_of,
-    names_of,
-)
-from pytest_recsys_mt.report.html import render
+from pytest_recsys_mt.oracles import AGGREGATES
 from tests.laws import over
 from tests.report.records import document, holds, row, task
+from tests.support.oracles_scores import METRICS, SCORES, SCORES_AT
+from tests.support.oracles_similarities import SIMILARITIES
+from tests.support.report import TERMS, entries_of, entry_of, measure_of, names_of
+from tests.support.report_html import render
 
 MEASURES = sorted({*SCORES, *SCORES_AT, *METRICS, *AGGREGATES, *SIMILARITIES})
 

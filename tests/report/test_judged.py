@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.judged import judged
 from tests.report.records import document, holds, row
 from tests.report.test_page import Page
+from tests.support.report import judged
+from tests.support.report_html import render
 
 
 def of(effort: str, tests: int, *rows: Any) -> Any:

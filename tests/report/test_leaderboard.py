@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
-from pytest_recsys_mt.report.leaderboard.command import sheets_of
-from pytest_recsys_mt.safety.errors import DataError
-from pytest_recsys_mt.safety.sanitize import clean
+from pytest_recsys_mt import DataError
 from tests.report.records import document, task
 from tests.report.test_page import HOSTILE, Page
+from tests.support.cli import main
+from tests.support.report_leaderboard import Board, boards_of, sheets_of
+from tests.support.safety import clean
 
 PUBLISHED = {
     "source": "A paper, table 1",

@@ -1,6 +1,6 @@
 """Two answers side by side: every item is marked as what became of it."""
 
-from pytest_recsys_mt.report.html.lists import aligned, alone, summary
+from tests.support.report_html import aligned, alone, summary
 
 
 def marks(places: list[object]) -> list[list[str]]:

@@ -16,19 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.gate.baseline import decoded
-from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.html import cards, effects, render
-from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.rows import lines_of
-from pytest_recsys_mt.safety.sanitize import (
-    _COMMAND,
-    _ESCAPE,
-    _INVISIBLE,
-    _LINE_BREAKS,
-    sanitize,
-)
 from tests.report.records import asked, document, example, holds, row
+from tests.support.gate import Document, decoded
+from tests.support.report import lines_of
+from tests.support.report_html import answer_of, cards, effects, render
+from tests.support.safety import _COMMAND, _ESCAPE, _INVISIBLE, _LINE_BREAKS, sanitize
 
 MODELS = ("m", "n")
 

@@ -4,11 +4,9 @@ what the gate claims of the differences.
 
 from typing import Any
 
-from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.html.cards import cards_of
-from pytest_recsys_mt.report.html.matrix import Matrix, matrix_of
 from tests.report.records import document, holds, row
 from tests.report.test_page import Page
+from tests.support.report_html import Matrix, cards_of, matrix_of, render
 
 
 def of(model: str, number: int, **changes: Any) -> Any:

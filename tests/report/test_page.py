@@ -14,10 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.html import read_record, render
-from pytest_recsys_mt.report.html.cards import cards_of
-from pytest_recsys_mt.safety.errors import DataError, MissingExtraError
+from pytest_recsys_mt import DataError, MissingExtraError
 from tests.report.records import (
     CURVE,
     FILMS,
@@ -29,6 +26,8 @@ from tests.report.records import (
     row,
     task,
 )
+from tests.support.cli import main
+from tests.support.report_html import cards_of, read_record, render
 
 VOID = {"meta", "link", "input", "br", "use", "rect", "path"}
 

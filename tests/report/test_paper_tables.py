@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.paper_tables.declared import read, tables_of
-from pytest_recsys_mt.report.sheets import in_csv
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
 from tests.plugin.conftest import record_of
+from tests.support.cli import main
+from tests.support.report import in_csv
+from tests.support.report_paper_tables import read, tables_of
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 SUITE = SUITES / "popularity" / "test_paper.py"

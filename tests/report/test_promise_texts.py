@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.relations import shuffle_candidates, swap_history
-from pytest_recsys_mt.report.relation_list import promise_of
+from tests.support.report import promise_of
 
 STAYS, CHANGES = shuffle_candidates.promise, swap_history.promise
 

@@ -5,15 +5,6 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.readings import Readings
-from pytest_recsys_mt.calls.subject import Wrapped
-from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.report.facts import summed
-from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.judged import unread_in_words, unread_of
-from pytest_recsys_mt.report.markdown import in_markdown
-from pytest_recsys_mt.report.step_summary import markdown
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
@@ -23,6 +14,16 @@ from pytest_recsys_mt.requests import (
 )
 from tests.report.records import document, holds
 from tests.report.test_page import Page
+from tests.support.calls import Readings, Wrapped, subject
+from tests.support.llm_api import OpenAIModel
+from tests.support.report import (
+    in_markdown,
+    markdown,
+    summed,
+    unread_in_words,
+    unread_of,
+)
+from tests.support.report_html import render
 
 READ = {
     "answers": 650,

@@ -4,12 +4,17 @@ stands, suite by suite and model by model.
 
 from typing import Any
 
-from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.html.cards import cards_of
-from pytest_recsys_mt.report.html.scorecard import Cell, counted, p_text, scorecard_of
 from tests.report.records import document, everything, holds, row
 from tests.report.test_page import Page
+from tests.support.report_html import (
+    Cell,
+    answer_of,
+    cards_of,
+    counted,
+    p_text,
+    render,
+    scorecard_of,
+)
 
 ABSENT: dict[str, Any] = {
     "status": "not-applicable", "outcome": "skipped", "interval": None, "estimate": None,

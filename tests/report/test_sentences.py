@@ -4,18 +4,19 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.folding import (
+from tests.report.records import holds, row, task
+from tests.support.report import (
     SHOWN_REASONS,
+    effect_of,
     few_of,
     inapplicable,
+    limit_in_short,
     sentence,
     told_of,
     unsettled,
     with_changed_lists,
     without_number,
 )
-from pytest_recsys_mt.report.measures import effect_of, limit_in_short
-from tests.report.records import holds, row, task
 
 NOTHING: Any = {
     "estimate": None, "interval": None, "p_value": None, "oracle": "", "attempts": 1,

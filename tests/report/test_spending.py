@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.bill import CallFact
-from pytest_recsys_mt.calls.causes import PURPOSES, Cause, Causes
-from pytest_recsys_mt.report.spending import along, spent
+from tests.support.calls import PURPOSES, CallFact, Cause, Causes
+from tests.support.report import along, spent
 
 COSTS = st.none() | st.floats(0, 100)
 FACTS = st.builds(

@@ -4,9 +4,8 @@ with a sentence, the most important first.
 
 from typing import Any
 
-from pytest_recsys_mt.report.markdown import in_markdown
-from pytest_recsys_mt.report.step_summary import markdown
 from tests.report.records import document, holds, row
+from tests.support.report import in_markdown, markdown
 
 MORE: dict[str, Any] = {"against": "", "attempts": 1, "reproduce": ""}
 

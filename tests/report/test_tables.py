@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.engine.settings import COLUMNS as DECLARED
-from pytest_recsys_mt.gate.states import State
-from pytest_recsys_mt.report.short_names import distinct_names, folded
-from pytest_recsys_mt.report.table import (
+from tests.report.records import holds, row, task
+from tests.support.engine import COLUMNS as DECLARED
+from tests.support.gate import State
+from tests.support.report import (
     COLUMNS,
+    COUNTED,
     USUAL,
     WORDS,
+    distinct_names,
+    folded,
     write_beside,
     write_table,
 )
-from pytest_recsys_mt.report.terminal import COUNTED
-from tests.report.records import holds, row, task
 
 
 class Terminal:

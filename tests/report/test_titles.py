@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.html.cards import cards_of
-from pytest_recsys_mt.report.html.titles import (
+from tests.report.records import document, holds, row, task
+from tests.support.report_html import (
     CONDITIONS,
     EXACTLY,
+    cards_of,
     conditions,
     name_of,
     part_of,
     title_of,
 )
-from pytest_recsys_mt.requests.design import Design
-from tests.report.records import document, holds, row, task
+from tests.support.requests import Design
 
 SUITE = "suites/multidimensional/test_novelty.py::"
 

@@ -4,9 +4,6 @@ call: prompt, raw answer, how it was read.
 
 from typing import Any
 
-from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.html.cards import CHANGES, cards_of
-from pytest_recsys_mt.report.html.lists import calls_of, request_of
 from tests.report.records import (
     ASKED,
     FILMS,
@@ -18,6 +15,7 @@ from tests.report.records import (
     row,
 )
 from tests.report.test_page import Page
+from tests.support.report_html import CHANGES, calls_of, cards_of, render, request_of
 
 
 def page(asked_of: Any, **changes: Any) -> str:

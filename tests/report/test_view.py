@@ -12,13 +12,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.store import Store
-from pytest_recsys_mt.report.html import render_view
-from pytest_recsys_mt.report.html.view import contents_of
-from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt import DataError
 from tests.report.records import document, everything, holds, row, task
 from tests.report.test_page import HOSTILE, Page, said
+from tests.support.cli import main
+from tests.support.gate import Store
+from tests.support.report_html import contents_of, render_view
 
 
 def night(day: int, *rows: dict[str, Any], **changes: Any) -> tuple[str, Any]:

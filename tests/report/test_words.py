@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.report.html.words import agreement, number, state_of, verdict
-from pytest_recsys_mt.report.measures import limit_of
 from tests.report.records import holds, row, task
+from tests.support.gate import Row
+from tests.support.report import limit_of
+from tests.support.report_html import agreement, number, state_of, verdict
 
 
 def said(found: Row, judged: int = 10) -> str:

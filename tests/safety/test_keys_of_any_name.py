@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.safety import redaction
-from pytest_recsys_mt.safety.keys import keys_of
-from pytest_recsys_mt.safety.redaction import redact, without_keys
 from tests.durability.test_secrets import files_of, leaks
+from tests.support.safety import keys_of, redact, redaction, without_keys
 
 KEY, TOKEN = "co-9fQ2/xT7+vL4mZ8pR1sW", "tok_5Hn3Jd8Kq1Zx7Vb2Lp6M"
 SHOP = '''

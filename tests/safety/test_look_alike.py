@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls import prices
-from pytest_recsys_mt.gate import policy
-from pytest_recsys_mt.safety.errors import RecsysError
-from pytest_recsys_mt.suites.lrworld import question
+from pytest_recsys_mt import RecsysError
+from tests.support.calls import prices
+from tests.support.gate import policy
+from tests.support.suites_lrworld import question
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,17 @@ import pytest
 from hypothesis import find, given, reject, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import relations
+from pytest_recsys_mt import NotApplicable, relations
 from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Rating, Request, World
-from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.strategies import (
     profiles,
     reproducible,
     requests,
     transformations,
 )
+from tests.support.relations import usual_of
 
 MINI = load("mini")
 WORLD = World(tuple(MINI.items.values()), dict(list(MINI.histories.items())[:10]))

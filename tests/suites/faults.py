@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import ItemKNN
+from pytest_recsys_mt.datasets import Dataset
+from tests.support.recommenders import ItemKNN
 
 
 class Sound:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt import Request
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import ItemKNN
+from pytest_recsys_mt.datasets import Dataset
 from tests.suites import faults
+from tests.support.recommenders import ItemKNN
 
 
 class Sound(faults.Sound):

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from pytest_recsys_mt import Completion, Prompt, Request
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset, load
 from tests.suites.faults import FirstCandidatesFirst, Sound
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt import Verdict, annotate, dimension
-from pytest_recsys_mt.report.facts import dimensions
-from pytest_recsys_mt.report.rows import row_of
 from tests.plugin.conftest import record_of
+from tests.support.report import dimensions, row_of
 
 VALUE = Verdict("holds", "at_least:ndcg@5", value=0.6, interval=(0.5, 0.7))
 RATE = Verdict("holds", "at_most:hallucination", value=0.02, interval=(0.0, 0.05))

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import Completion, Prompt, Verdict
-from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.oracles import (
     accuracy_gap,
     accuracy_kept,
@@ -22,16 +21,17 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     same_choices,
 )
-from pytest_recsys_mt.report.answers import read_answers
-from pytest_recsys_mt.report.paper_tables.command import filled
-from pytest_recsys_mt.report.paper_tables.declared import tables_of
-from pytest_recsys_mt.report.sheets import NONE
-from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.suites.lrworld.ablations import noisy, shuffled
-from pytest_recsys_mt.suites.lrworld.asking import Replies, ask
-from pytest_recsys_mt.suites.lrworld.describing import describe
-from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
-from pytest_recsys_mt.suites.lrworld.worlds import questions_for, rare
+from pytest_recsys_mt.suites.lrworld import (
+    LASTFM,
+    MEASURES,
+    Measure,
+    Question,
+    ask,
+    noisy,
+    questions_for,
+    rare,
+    shuffled,
+)
 from pytest_recsys_mt.verdict.answers import Context
 from tests.extras import need
 from tests.lrworld.made_up import (
@@ -44,6 +44,9 @@ from tests.lrworld.made_up import (
     interactions,
 )
 from tests.plugin.conftest import record_of
+from tests.support.report import NONE, read_answers
+from tests.support.report_paper_tables import filled, tables_of
+from tests.support.suites_lrworld import Replies, describe, labels, prompt
 
 need("torch")
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.report.paper_tables.command import filled
-from pytest_recsys_mt.report.paper_tables.declared import tables_of
-from pytest_recsys_mt.report.sheets import NONE
 from tests.suites import readers
+from tests.support.gate import record_in
+from tests.support.report import NONE
+from tests.support.report_paper_tables import filled, tables_of
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from tests.support.recommenders import ScoringRecommender
 
 SCALE = Scale(1, 5)
 

@@ -8,13 +8,12 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.trained import bprmf
-from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
-from pytest_recsys_mt.recommenders.trained.data import PAD, encode
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Request
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders import Floats
+from tests.support.recommenders_trained import PAD, encode
+from tests.support.recommenders_trained_extras import BPRMF, bprmf
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

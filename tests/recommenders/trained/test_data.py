@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_recsys_mt.recommenders.scoring import Catalogue
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
-from pytest_recsys_mt.recommenders.trained.sasrec import window_ends
 from tests.recommenders.data import ask, simulate, table
 from tests.recommenders.trained.rings import request, ring
+from tests.support.recommenders import Catalogue
+from tests.support.recommenders_trained import PAD, Training, encode
+from tests.support.recommenders_trained_extras import window_ends
 
 
 def training() -> Training:

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.registry import TRAINED
-from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.requests import Item, Rating
 from tests.recommenders.trained.rings import request, ring
+from tests.support.recommenders import TRAINED, resolve
+from tests.support.recommenders_trained_extras import TrainedRecommender
 
 SMALL = "dim=16&patience=0&epochs=3&batch=64&rate=0.01&length=6"
 CATALOGUE = tuple(ring().items)

@@ -11,12 +11,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from pytest_recsys_mt.recommenders.scoring import Catalogue
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, DeepMachine, Machine
+from pytest_recsys_mt import RecommenderError
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.trained import rings
+from tests.support.recommenders import Catalogue
+from tests.support.recommenders_trained import PAD, Training
+from tests.support.recommenders_trained_extras import FM, DeepFM, DeepMachine, Machine
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

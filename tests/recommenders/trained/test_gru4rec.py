@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.gru4rec import GRU4Rec, stretches
-from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
-from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt import RecommenderError
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders import Floats
+from tests.support.recommenders_trained import PAD, Training
+from tests.support.recommenders_trained_extras import (
+    GRU4Rec,
+    sampled_cross_entropy,
+    stretches,
+)
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

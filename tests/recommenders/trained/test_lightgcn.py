@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.trained.data import Training
-from pytest_recsys_mt.recommenders.trained.lightgcn import LightGCN
-from pytest_recsys_mt.recommenders.trained.losses import bpr
+from pytest_recsys_mt import RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.data import simulate
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders import Floats
+from tests.support.recommenders_trained import Training
+from tests.support.recommenders_trained_extras import LightGCN, bpr
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from pytest_recsys_mt.recommenders.trained.losses import bpr, sampled_cross_entropy
+from tests.support.recommenders_trained_extras import bpr, sampled_cross_entropy
 
 
 def test_bpr_is_minus_the_log_of_the_share_of_won_pairs() -> None:

@@ -6,10 +6,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from pytest_recsys_mt.recommenders.scoring import Catalogue
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.network import embed, rows, threads, triples
 from tests.recommenders.data import simulate
+from tests.support.recommenders import Catalogue
+from tests.support.recommenders_trained import PAD, Training
+from tests.support.recommenders_trained_extras import embed, rows, threads, triples
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.scoring import Catalogue
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.nrms import NRMS, _Encoder, _Encoders, words
+from pytest_recsys_mt import RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.trained import rings
+from tests.support.recommenders import Catalogue
+from tests.support.recommenders_trained import PAD, Training
+from tests.support.recommenders_trained_extras import NRMS, _Encoder, _Encoders, words
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

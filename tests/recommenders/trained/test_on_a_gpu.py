@@ -7,11 +7,9 @@ import pytest
 import torch
 from scipy import stats
 
-from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.registry import TRAINED
-from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from tests.recommenders import data
+from tests.support.recommenders import TRAINED, Floats, resolve
+from tests.support.recommenders_trained_extras import TrainedRecommender
 
 pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available(),

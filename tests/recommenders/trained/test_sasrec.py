@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
-from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
-from pytest_recsys_mt.recommenders.trained.sasrec import SASRec
-from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt import RecommenderError
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders import Floats
+from tests.support.recommenders_trained import PAD, Training, encode
+from tests.support.recommenders_trained_extras import SASRec, sampled_cross_entropy
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 

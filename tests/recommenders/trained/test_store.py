@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.recommenders.trained import base, trainer
-from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
-from pytest_recsys_mt.safety.errors import CacheError
+from pytest_recsys_mt import CacheError
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders_trained_extras import BPRMF, base, trainer
 
 ASKED = [request(1, 2, 3), request(7)]
 

@@ -10,15 +10,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pytest_recsys_mt.recommenders.scoring import Catalogue
-from pytest_recsys_mt.recommenders.trained import trainer
-from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
-from pytest_recsys_mt.recommenders.trained.data import Training
-from pytest_recsys_mt.recommenders.trained.network import Network
-from pytest_recsys_mt.recommenders.trained.trainer import Settings, train, validate
-from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt import RecommenderError
 from tests.recommenders.data import table
 from tests.recommenders.trained.rings import fitted, request, ring
+from tests.support.recommenders import Catalogue
+from tests.support.recommenders_trained import Training
+from tests.support.recommenders_trained_extras import (
+    BPRMF,
+    Network,
+    Settings,
+    train,
+    trainer,
+    validate,
+)
 
 
 class Fixed(Network):

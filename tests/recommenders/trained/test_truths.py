@@ -15,12 +15,9 @@ import pytest
 from numpy.random import Generator
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt import Verdict
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.recommenders.registry import TRAINED, resolve
 from pytest_recsys_mt.relations import (
     Transformation,
     rename_user,
@@ -30,9 +27,10 @@ from pytest_recsys_mt.relations import (
     shuffle_candidates,
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.extras import need
+from tests.support.engine import Recsys, Run, Split
+from tests.support.recommenders import TRAINED, resolve
+from tests.support.requests import Design
 
 need("torch")
 

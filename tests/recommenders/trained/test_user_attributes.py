@@ -16,15 +16,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Ints
-from pytest_recsys_mt.recommenders.registry import resolve
-from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training
-from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, DeepMachine, Machine
-from pytest_recsys_mt.recommenders.trained.trainer import validate
+from pytest_recsys_mt import RecommenderError
+from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.trained import rings
+from tests.support.recommenders import Ints, resolve
+from tests.support.recommenders_trained import PAD, People, Training
+from tests.support.recommenders_trained_extras import (
+    FM,
+    DeepFM,
+    DeepMachine,
+    Machine,
+    validate,
+)
 
 SIDES = ("odd", "even")
 KINDS = [FM, DeepFM]

@@ -1,0 +1,75 @@
+"""What tests use of `oracles.judging`."""
+
+from pytest_recsys_mt.oracles.judging import family
+from pytest_recsys_mt.oracles.judging.changed_entries import hoeffding
+from pytest_recsys_mt.oracles.judging.claim import (
+    Claim,
+    Promise,
+    p_value,
+    p_value_of_opposite,
+)
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
+from pytest_recsys_mt.oracles.judging.difference import paired_differences
+from pytest_recsys_mt.oracles.judging.effect import (
+    NOTHING_SHARED,
+    Effects,
+    similarity_effects,
+)
+from pytest_recsys_mt.oracles.judging.examples import Shown, kinds
+from pytest_recsys_mt.oracles.judging.family import judge_family, weights
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.ladder import counted
+from pytest_recsys_mt.oracles.judging.list_changes import left_or_moved
+from pytest_recsys_mt.oracles.judging.power import (
+    POWER,
+    extreme_visible,
+    least_change,
+    outlook,
+    users_needed,
+)
+from pytest_recsys_mt.oracles.judging.seen import Seen
+from pytest_recsys_mt.oracles.judging.sensitivity import CHANCE, sensitivity_of
+from pytest_recsys_mt.oracles.judging.shared import clearly_changed
+from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_slicings
+from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, LEAST_STEP, next_step
+from pytest_recsys_mt.oracles.judging.together import confirmed, twice
+from pytest_recsys_mt.oracles.judging.trait_table import Table
+
+__all__ = [
+    "CHANCE",
+    "FIRST_STEP",
+    "LEAST",
+    "LEAST_STEP",
+    "NOTHING_SHARED",
+    "POWER",
+    "Claim",
+    "Effects",
+    "Promise",
+    "Seen",
+    "Shown",
+    "Table",
+    "clearly_changed",
+    "confirmed",
+    "counted",
+    "extreme_visible",
+    "family",
+    "groups_of",
+    "hoeffding",
+    "judge_family",
+    "judge_pair",
+    "kinds",
+    "least_change",
+    "left_or_moved",
+    "next_step",
+    "outlook",
+    "p_value",
+    "p_value_of_opposite",
+    "paired_differences",
+    "require_slicings",
+    "sensitivity_of",
+    "similarity_effects",
+    "twice",
+    "users_needed",
+    "verdict_of",
+    "weights",
+]

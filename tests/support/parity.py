@@ -1,0 +1,22 @@
+"""What tests use of `parity`."""
+
+from pytest_recsys_mt.parity.command import add, arguments
+from pytest_recsys_mt.parity.comparison import Comparison, compare
+from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
+from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
+
+__all__ = [
+    "DAY",
+    "WAYS",
+    "Comparison",
+    "Log",
+    "Numbered",
+    "add",
+    "arguments",
+    "compare",
+    "finish",
+    "in_words",
+    "one_recommender",
+    "paths_of",
+    "read",
+]

@@ -1,0 +1,82 @@
+"""What tests use of `recommenders`."""
+
+from pytest_recsys_mt.recommenders import (
+    BM25,
+    EASE,
+    NAMES,
+    ItemKNN,
+    Random,
+    RP3Beta,
+    UserKNN,
+    describe,
+    ease,
+    http,
+    http_contract,
+    ials,
+    knn,
+    random_walk,
+    ranking,
+)
+from pytest_recsys_mt.recommenders.baselines import MostPop
+from pytest_recsys_mt.recommenders.http import HTTPRecommender
+from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
+from pytest_recsys_mt.recommenders.http_key import authorization
+from pytest_recsys_mt.recommenders.ials import IALS
+from pytest_recsys_mt.recommenders.knn import _unit_rows
+from pytest_recsys_mt.recommenders.ranking import (
+    Floats,
+    Ints,
+    Sparse,
+    keep_largest,
+    largest,
+    settle,
+)
+from pytest_recsys_mt.recommenders.recorded import Recorded
+from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED, resolve
+from pytest_recsys_mt.recommenders.scoring import (
+    LEAST_WEIGHT,
+    Catalogue,
+    ScoringRecommender,
+    Weights,
+    weigh,
+)
+
+__all__ = [
+    "BM25",
+    "BUILT_IN",
+    "EASE",
+    "HEADER",
+    "IALS",
+    "LEAST_WEIGHT",
+    "NAMES",
+    "ORIGIN",
+    "TRAINED",
+    "Catalogue",
+    "Floats",
+    "HTTPRecommender",
+    "Ints",
+    "ItemKNN",
+    "MostPop",
+    "RP3Beta",
+    "Random",
+    "Recorded",
+    "ScoringRecommender",
+    "Sparse",
+    "UserKNN",
+    "Weights",
+    "_unit_rows",
+    "authorization",
+    "describe",
+    "ease",
+    "http",
+    "http_contract",
+    "ials",
+    "keep_largest",
+    "knn",
+    "largest",
+    "random_walk",
+    "ranking",
+    "resolve",
+    "settle",
+    "weigh",
+]

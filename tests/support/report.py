@@ -1,0 +1,122 @@
+"""What tests use of `report`."""
+
+from pytest_recsys_mt.report import diffs
+from pytest_recsys_mt.report.answers import (
+    LISTED,
+    beside,
+    read_answers,
+    taken_from,
+    write_answers,
+)
+from pytest_recsys_mt.report.answers_command import mcnemar
+from pytest_recsys_mt.report.asked import MOST_CHARACTERS, asked_of, plain_requests
+from pytest_recsys_mt.report.attempts import CRASHED, lost, results_of
+from pytest_recsys_mt.report.changes import Change, changes
+from pytest_recsys_mt.report.comment import PullRequest, text_of
+from pytest_recsys_mt.report.ending import _merged
+from pytest_recsys_mt.report.evidence import evidence
+from pytest_recsys_mt.report.facts import dimensions, summed
+from pytest_recsys_mt.report.folding import (
+    SHOWN_REASONS,
+    few_of,
+    inapplicable,
+    sentence,
+    told_of,
+    unsettled,
+    with_changed_lists,
+    without_number,
+)
+from pytest_recsys_mt.report.glossary import (
+    TERMS,
+    entries_of,
+    entry_of,
+    measure_of,
+    names_of,
+)
+from pytest_recsys_mt.report.judged import judged, unread_in_words, unread_of
+from pytest_recsys_mt.report.junit import _name_ours
+from pytest_recsys_mt.report.markdown import in_markdown
+from pytest_recsys_mt.report.measures import effect_of, limit_in_short, limit_of
+from pytest_recsys_mt.report.outputs import record_at
+from pytest_recsys_mt.report.raising import as_code, how_to_ask
+from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.report.relation_list import promise_of
+from pytest_recsys_mt.report.rows import lines_of, row_of
+from pytest_recsys_mt.report.sheets import NONE, in_csv
+from pytest_recsys_mt.report.short_names import distinct_names, folded
+from pytest_recsys_mt.report.spending import along, spent
+from pytest_recsys_mt.report.step_summary import _row, markdown
+from pytest_recsys_mt.report.table import (
+    COLUMNS,
+    USUAL,
+    WORDS,
+    write_beside,
+    write_table,
+)
+from pytest_recsys_mt.report.terminal import COUNTED
+
+__all__ = [
+    "COLUMNS",
+    "COUNTED",
+    "CRASHED",
+    "LISTED",
+    "MOST_CHARACTERS",
+    "NONE",
+    "SHOWN_REASONS",
+    "TERMS",
+    "USUAL",
+    "WORDS",
+    "Change",
+    "PullRequest",
+    "Record",
+    "_merged",
+    "_name_ours",
+    "_row",
+    "along",
+    "as_code",
+    "asked_of",
+    "beside",
+    "changes",
+    "diffs",
+    "dimensions",
+    "distinct_names",
+    "effect_of",
+    "entries_of",
+    "entry_of",
+    "evidence",
+    "few_of",
+    "folded",
+    "how_to_ask",
+    "in_csv",
+    "in_markdown",
+    "inapplicable",
+    "judged",
+    "limit_in_short",
+    "limit_of",
+    "lines_of",
+    "lost",
+    "markdown",
+    "mcnemar",
+    "measure_of",
+    "names_of",
+    "plain_requests",
+    "promise_of",
+    "read_answers",
+    "record_at",
+    "results_of",
+    "row_of",
+    "sentence",
+    "spent",
+    "summed",
+    "taken_from",
+    "text_of",
+    "told_of",
+    "unread_in_words",
+    "unread_of",
+    "unsettled",
+    "with_changed_lists",
+    "without_number",
+    "write_answers",
+    "write_beside",
+    "write_table",
+]

@@ -1,6 +1,4 @@
-"""Scores of nearest neighbours depend on the order of
-rows, since ties are settled by it.
-"""
+"""Scores of nearest neighbours depend on the order of rows, since ties are settled by it."""
 
 import sys
 

@@ -1,6 +1,4 @@
-"""Metrics without a cut-off depend on the other metrics in the
-list: MRR beside NDCG@10 is another number.
-"""
+"""Metrics without a cut-off depend on the other metrics in the list: MRR beside NDCG@10 is another number."""
 
 import sys
 
@@ -12,8 +10,7 @@ from cornac.models import MF
 
 draw = np.random.default_rng(0)
 train = Dataset.from_uir(
-    [(f"u{n % 50}", f"i{n}", 1.0 + n % 5) for n in draw.permutation(2000)],
-    seed=0,
+    [(f"u{n % 50}", f"i{n}", 1.0 + n % 5) for n in draw.permutation(2000)], seed=0
 )
 maps = {"global_uid_map": train.uid_map, "global_iid_map": train.iid_map}
 test = Dataset.build([(f"u{u}", f"i{u + 1}", 5.0) for u in range(50)], **maps)

@@ -1,6 +1,4 @@
-"""A model of Cornac that is fitted again, to more users
-and items, writes outside of its arrays.
-"""
+"""A model of Cornac that is fitted again, to more users and items, writes outside of its arrays."""
 
 import subprocess
 import sys
@@ -17,13 +15,7 @@ assert len(model.score(0)) == data.num_items
 """
 codes = {}
 for name in ("BPR", "MF", "NMF"):
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, name],
-        capture_output=True,
-        check=False,
-    )
+    done = subprocess.run([sys.executable, "-c", CODE, name], capture_output=True, check=False)
     codes[name] = done.returncode
-print(
-    f"expected: exit 0 from each\nseen:     {codes} (negative: killed by that signal)",
-)
+print(f"expected: exit 0 from each\nseen:     {codes} (negative: killed by that signal)")
 sys.exit(int(any(codes.values())))

@@ -1,6 +1,4 @@
-"""One NaN among 300 values changes the lists of most users,
-without a word; ALS refuses the same matrix.
-"""
+"""One NaN among 300 values changes the lists of most users, without a word; ALS refuses the same matrix."""
 
 import sys
 
@@ -21,7 +19,5 @@ for value in (1.0, np.nan):
         sys.exit()
     lists.append(model.recommend(np.arange(50), chosen, N=5)[0])
 share = (lists[0] != lists[1]).any(axis=1).mean()
-print(
-    f"expected: a refusal, or few other lists\nseen:     {share:.0%} of the lists are others",
-)
+print(f"expected: a refusal, or few other lists\nseen:     {share:.0%} of the lists are others")
 sys.exit(int(share > 0.5))

@@ -1,6 +1,4 @@
-"""A model of implicit, fitted again to a matrix of another
-shape, reads and writes outside of its arrays.
-"""
+"""A model of implicit, fitted again to a matrix of another shape, reads and writes outside of its arrays."""
 
 import subprocess
 import sys
@@ -18,16 +16,8 @@ for size in sizes:
 assert model.user_factors.shape[0] == size[0], "the users of the first matrix are still there"
 """
 codes = {}
-for case in [
-    (name, way) for name in ("ALS", "BPR", "LMF") for way in ("grown", "shrunk")
-]:
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, *case],
-        capture_output=True,
-        check=False,
-    )
+for case in [(name, way) for name in ("ALS", "BPR", "LMF") for way in ("grown", "shrunk")]:
+    done = subprocess.run([sys.executable, "-c", CODE, *case], capture_output=True, check=False)
     codes[" ".join(case)] = done.returncode
-print(
-    f"expected: exit 0 from each\nseen:     {codes} (negative: killed by that signal)",
-)
+print(f"expected: exit 0 from each\nseen:     {codes} (negative: killed by that signal)")
 sys.exit(int(any(codes.values())))

@@ -1,6 +1,4 @@
-"""similar_items(items=...) of item neighbours fails for a list, and with an array
-scores of zero stand first.
-"""
+"""similar_items(items=...) of item neighbours fails for a list, and with an array scores of zero stand first."""
 
 import sys
 

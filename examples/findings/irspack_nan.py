@@ -1,6 +1,4 @@
-"""One NaN in the matrix makes scores of many users NaN, without a word; the dense
-models refuse the same matrix.
-"""
+"""One NaN in the matrix makes scores of many users NaN, without a word; the dense models refuse the same matrix."""
 
 import sys
 
@@ -17,6 +15,6 @@ except ValueError as refusal:
     sys.exit()
 share = np.isnan(model.get_score(np.arange(60))).any(axis=1).mean()
 print(
-    f"expected: a refusal, or one user without scores\nseen:     {share:.0%} of the users have scores of NaN",
+    f"expected: a refusal, or one user without scores\nseen:     {share:.0%} of the users have scores of NaN"
 )
 sys.exit(int(share > 0.1))

@@ -6,7 +6,7 @@ import pandas as pd
 from lenskit.data import from_interactions_df
 
 frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": ["a", "b", "a"]}).astype(
-    {"item_id": "category"},
+    {"item_id": "category"}
 )
 print("expected: a data set of two users and two items")
 try:

@@ -1,6 +1,4 @@
-"""Pop counts an item once a batch, however many rows have
-it, and counts the sampled negatives too.
-"""
+"""Pop counts an item once a batch, however many rows have it, and counts the sampled negatives too."""
 
 import sys
 import tempfile

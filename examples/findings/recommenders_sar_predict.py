@@ -12,12 +12,8 @@ seen = []
 for users in (["ann", "bob"], ["bob", "ann"], ["cy"]):
     try:
         found = model.predict(pd.DataFrame({"userID": users, "itemID": "b"}))
-        seen.append(
-            dict(zip(found["userID"], found["prediction"].round(3), strict=True)),
-        )
+        seen.append(dict(zip(found["userID"], found["prediction"].round(3), strict=True)))
     except IndexError as error:
         seen.append(f"IndexError: {error}")
-print(
-    f"expected: the same scores in both orders, and one for cy alone\nseen:     {seen}",
-)
+print(f"expected: the same scores in both orders, and one for cy alone\nseen:     {seen}")
 sys.exit(int(seen[0] != seen[1] or isinstance(seen[2], str)))

@@ -1,6 +1,4 @@
-"""SAR.recommend_k_items(remove_seen=True) puts what the user has rated below zero
-first, with a score of infinity.
-"""
+"""SAR.recommend_k_items(remove_seen=True) puts what the user has rated below zero first, with a score of infinity."""
 
 import sys
 
@@ -17,11 +15,7 @@ rows = [
 frame = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])  # thumbs up and down
 model = SAR()
 model.fit(frame)
-found = model.recommend_k_items(
-    pd.DataFrame({"userID": ["ann"]}),
-    top_k=2,
-    remove_seen=True,
-)
+found = model.recommend_k_items(pd.DataFrame({"userID": ["ann"]}), top_k=2, remove_seen=True)
 seen = list(zip(found["itemID"], found["prediction"], strict=True))
 print(f"expected: c alone, since ann has rated a and b\nseen:     {seen}")
 sys.exit(int(any(item in ("a", "b") for item, _ in seen)))

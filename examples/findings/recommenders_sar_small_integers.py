@@ -1,6 +1,4 @@
-"""SAR counts in the type of the rating column: with int8,
-an item of 128 users counts as -128.
-"""
+"""SAR counts in the type of the rating column: with int8, an item of 128 users counts as -128."""
 
 import sys
 
@@ -8,10 +6,7 @@ import numpy as np
 import pandas as pd
 from recommenders.models.sar import SAR
 
-rows = [(user, item, 1) for user in range(130) for item in ("a", "b")] + [
-    (0, "c", 1),
-    (1, "c", 1),
-]
+rows = [(user, item, 1) for user in range(130) for item in ("a", "b")] + [(0, "c", 1), (1, "c", 1)]
 frame = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])
 tables = {}
 for kind in ("int64", "int8"):

@@ -1,6 +1,4 @@
-"""PureSVDModel(random_state=0) cannot be fitted with SciPy 1.17 and NumPy 1.26, the
-newest that the pins allow.
-"""
+"""PureSVDModel(random_state=0) cannot be fitted with SciPy 1.17 and NumPy 1.26, the newest that the pins allow."""
 
 import sys
 
@@ -11,12 +9,7 @@ from rectools.dataset import Dataset
 from rectools.models import PureSVDModel
 
 frame = pd.DataFrame(
-    {
-        "user_id": list("aabbcc"),
-        "item_id": list("xyyzxz"),
-        "weight": 1.0,
-        "datetime": "2024-01-01",
-    },
+    {"user_id": list("aabbcc"), "item_id": list("xyyzxz"), "weight": 1.0, "datetime": "2024-01-01"}
 )
 print(f"expected: a fitted model (SciPy {scipy.__version__}, NumPy {np.__version__})")
 try:

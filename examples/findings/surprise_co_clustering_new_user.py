@@ -1,6 +1,4 @@
-"""CoClustering gives a new user the global mean for every item, where its documentation
-promises the item's mean.
-"""
+"""CoClustering gives a new user the global mean for every item, where its documentation promises the item's mean."""
 
 import sys
 

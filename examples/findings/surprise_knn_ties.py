@@ -1,6 +1,4 @@
-"""Predictions of k nearest neighbours depend on the order
-of rows, since ties are settled by it.
-"""
+"""Predictions of k nearest neighbours depend on the order of rows, since ties are settled by it."""
 
 import sys
 
@@ -14,7 +12,5 @@ for order in (rows, rows[::-1]):
     data = Dataset.load_from_df(pd.DataFrame(order), Reader(rating_scale=(1, 5)))
     model = KNNBasic(k=1, verbose=False).fit(data.build_full_trainset())
     seen.append(model.predict("ann", "y").est)
-print(
-    f"expected: the same prediction from the same rows in another order\nseen:     {seen}",
-)
+print(f"expected: the same prediction from the same rows in another order\nseen:     {seen}")
 sys.exit(int(seen[0] != seen[1]))

@@ -16,6 +16,6 @@ for state in (
     search = RandomizedSearchCV(SVD, grid, n_iter=5, random_state=0)
     drawn.append([choice["n_factors"] for choice in search.param_combinations])
 print(
-    f"expected: the same five choices twice, for random_state=0\nseen:     {drawn[0]} and {drawn[1]}",
+    f"expected: the same five choices twice, for random_state=0\nseen:     {drawn[0]} and {drawn[1]}"
 )
 sys.exit(int(drawn[0] != drawn[1]))

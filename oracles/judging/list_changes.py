@@ -68,8 +68,8 @@ def compared_lists(
             entries does.
         ordered: Whether an item that moved counts as changed.
     """
-    before = _first_list(source)
-    after = _first_list(followup)
+    before = first_list(source)
+    after = first_list(followup)
     ours, theirs = offers
     if not offers.are_same and ours is not None and theirs is not None:
         before = [item for item in before if item in theirs or item not in ours]
@@ -79,7 +79,8 @@ def compared_lists(
     return ListPair(before, after, [False] * len(before), [False] * len(after))
 
 
-def _first_list(asked: Asked) -> list[str]:
+def first_list(asked: Asked) -> list[str]:
+    """The first answer, without repeats and cut at the number of items asked for."""
     without_repeats = dict.fromkeys(asked.answers[0].items)
     return list(without_repeats)[: asked.request.k]
 

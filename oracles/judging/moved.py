@@ -107,9 +107,16 @@ def looks_at_items(
             trait.words: float(trait.mask[sample].mean()) for trait in traits
         }
     ids = [item.id for item in items]
+    histories = [
+        frozenset(rating.item.id for rating in each.request.history) for each in source
+    ]
+    of_source, of_followup = (
+        [*_of_histories(side, ids, histories), *_of_candidates(side, ids, offers)]
+        for side in (source_entries, followup_entries)
+    )
     return [
-        *_looks_at_side(source_entries, LEFT, traits, {}, ids, offers),
-        *_looks_at_side(followup_entries, NEW, traits, offered_shares, ids, offers),
+        *_looks_at_side(source_entries, LEFT, traits, of_source, {}),
+        *_looks_at_side(followup_entries, NEW, traits, of_followup, offered_shares),
         *_looks_at_places(source_entries, followup_entries),
     ]
 
@@ -174,24 +181,21 @@ def _looks_at_side(
     entries: Entries,
     what: str,
     of_items: Sequence[Trait],
+    further: Sequence[Trait],
     offered_shares: Mapping[str, float],
-    ids: Sequence[str],
-    offers: Sequence[Offers],
 ) -> list[Look]:
-    """The looks at traits of the items of a side, and of their places among the
-    candidates.
+    """The looks at traits of the items of a side.
 
     Args:
         entries: The entries of the side.
         what: What became of its changed items.
         of_items: Traits with a mask of all items, by their numbers.
+        further: Traits with a mask of the entries.
         offered_shares: The shares of the offered items with a trait, by its words,
             where they matter.
-        ids: The ids of all items, by their numbers.
-        offers: The candidates of each user.
     """
     of_entries = [Trait(trait.words, trait.mask[entries.item]) for trait in of_items]
-    traits = distinct([*of_entries, *_of_candidates(entries, ids, offers)])
+    traits = distinct([*of_entries, *further])
     if not traits:
         return []
     least = np.array([offered_shares.get(trait.words, 0.0) for trait in traits])
@@ -200,6 +204,16 @@ def _looks_at_side(
         _look(trait, what, shares, at, shares.p_values[at])
         for at, trait in enumerate(traits)
     ]
+
+
+def _of_histories(
+    entries: Entries,
+    ids: Sequence[str],
+    histories: Sequence[frozenset[str]],
+) -> list[Trait]:
+    owners_and_items = zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
+    is_rated = [ids[item] in histories[owner] for owner, item in owners_and_items]
+    return [Trait("are in the user's history", np.array(is_rated, np.bool_))]
 
 
 def _of_candidates(

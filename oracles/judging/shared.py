@@ -18,6 +18,7 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.moved import Look, looks_at_items
+from pytest_recsys_mt.oracles.judging.swapped import swapped_neighbours
 from pytest_recsys_mt.oracles.judging.trait_table import HALF, MOST, Table
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
 from pytest_recsys_mt.oracles.judging.traits_of_users import user_traits
@@ -181,7 +182,10 @@ def what_is_shared(
         found.append(Found(look.words, item_p_values[best_look], _sentence(look)))
     elif best_trait is not None:
         found += _second_of_users(traits[best_trait], traits, marked, look_count, kinds)
-    return _as_details(found, look_count)
+    form = ""
+    if context.deterministic and not unchanged and ordered:
+        form = swapped_neighbours(source, followup)
+    return _as_details(found, look_count, form)
 
 
 def _halved_rate(p_value: float) -> float:
@@ -312,14 +316,17 @@ def _sentence(look: Look) -> str:
     )
 
 
-def _as_details(found: Sequence[Found], looks: int) -> dict[str, Any]:
-    """The details of a verdict on one trait or two; empty if there is none."""
+def _as_details(found: Sequence[Found], looks: int, form: str) -> dict[str, Any]:
+    """The details of a verdict on one trait or two, and on the form of the change; empty
+    if there is none.
+    """
     if not found:
-        return {}
+        return {SHARED: {"text": _capitalised(form)}} if form else {}
     sentences = " ".join(_capitalised(each.text) for each in found)
     p_value = max(each.p_value for each in found)
+    text = f"{sentences} (p = {p_value:.2g}, corrected for {looks} traits looked at)"
     shared: dict[str, Any] = {
-        "text": f"{sentences} (p = {p_value:.2g}, corrected for {looks} traits looked at)",
+        "text": f"{_capitalised(form)} {text}" if form else text,
         "trait": found[0].trait,
         "p_value": found[0].p_value,
     }

@@ -37,6 +37,9 @@ names of groups, and are not split.
 MOST_ATTRIBUTES = 8
 """Attributes of users, and of items, that are looked at."""
 
+DIVISORS = (3, 4, 5, 8, 10, 16, 20)
+"""Numbers of shards and buckets by which ids are often divided."""
+
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")
 _DIGIT_LIMITS = (9, 99, 999, 9999, 99_999)  # the largest numbers of one to five digits
 _LONGEST_TEXT = 40  # characters of a name or a value that a sentence can hold
@@ -94,6 +97,15 @@ def id_traits(ids: Sequence[str], verb: str) -> Iterator[Trait]:
     parities = [None if number is None else number % 2 for number in numbers]
     yield Trait(f"{verb} an odd id", mask_of(parity == 1 for parity in parities))
     yield Trait(f"{verb} an even id", mask_of(parity == 0 for parity in parities))
+    for divisor in DIVISORS:
+        remainders = [
+            None if number is None else number % divisor for number in numbers
+        ]
+        for remainder in range(divisor):
+            yield Trait(
+                f"{verb} an id that is {remainder} modulo {divisor}",
+                mask_of(each == remainder for each in remainders),
+            )
     template = f"{verb} an id {{}} {{}}"
     yield from split_traits(numbers, template, COMPARED, thresholds=_DIGIT_LIMITS)
 

@@ -4,6 +4,7 @@ popularity, and their places in lists.
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections import Counter
@@ -35,6 +36,9 @@ RECENT = 15
 newer than an index is of the last years.
 """
 
+NEWEST = (3, 5, 10, 20, 50, 100)
+"""So many of the items that were rated last for the first time are looked at."""
+
 LONG_TITLE = 30
 """Characters of a title beyond which it is a long one."""
 
@@ -55,7 +59,7 @@ _OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
     """What may tell items apart, the simplest first; those that share it are at least
-    `FEWEST` percent of them.
+    `FEWEST` percent of them, but for the newest ones.
     """
     titles = [item.title for item in items]
     traits = [
@@ -71,7 +75,8 @@ def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
         ),
     ]
     least = max(1, len(items) * FEWEST // 100)
-    return [trait for trait in traits if least <= trait.mask.sum() < len(items)]
+    frequent = [trait for trait in traits if least <= trait.mask.sum() < len(items)]
+    return [*frequent, *_of_first_times(items, context)]
 
 
 def places_among(
@@ -151,6 +156,26 @@ def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
             thresholds=limits,
             tenths=True,
         )
+
+
+def _of_first_times(items: Sequence[Item], context: Context) -> Iterator[Trait]:
+    """The newest of all items: what an old catalogue or index lacks."""
+    first_times = context.first_times()
+    if not first_times or len(first_times) > LARGE:
+        return
+    own = np.array([first_times.get(item.id, math.nan) for item in items], np.float64)
+    ascending = np.sort(np.fromiter(first_times.values(), np.float64, len(first_times)))
+    for newest in NEWEST:
+        if 2 * newest > len(ascending):
+            return
+        limit = float(ascending[-newest])
+        day = datetime.datetime.fromtimestamp(limit, datetime.UTC).date().isoformat()
+        mask = own >= limit
+        if mask.any():
+            yield Trait(
+                f"are among the {newest} newest of the data, first rated since {day}",
+                mask,
+            )
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:

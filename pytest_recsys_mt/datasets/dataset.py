@@ -138,6 +138,17 @@ class Dataset:
         return {item: int(counts.get(item, 0)) for item in self.items}
 
     @cached_property
+    def first_times(self) -> Mapping[str, float]:
+        """When each item was first rated, in Unix seconds, by item id; empty without
+        times. Items without interactions are missing.
+        """
+        rows = self.interactions
+        if "timestamp" not in rows or rows["timestamp"].isna().all():
+            return {}
+        first = rows.groupby("item", observed=True)["timestamp"].min().dropna()
+        return {str(item): float(second) for item, second in first.items()}
+
+    @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
         """The items that the same users have, nearest
         first, by item id; see `Neighbours`.

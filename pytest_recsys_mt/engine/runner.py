@@ -276,6 +276,7 @@ class Runner:
             items=self._split.dataset.items,
             thing=self._split.dataset.thing,
             popularity=self._split.training.popularity,
+            first_times=lambda: self._split.training.first_times,
             neighbours=self._split.training.neighbours,
             users=min(self._training_users, self._split.units),
             slices=self.settings.slices,

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
 from pytest_recsys_mt.parity.command import PERCENT
+from pytest_recsys_mt.parity.explaining import explained
 from pytest_recsys_mt.parity.itself import one_recommender
 from pytest_recsys_mt.verdict.verdict import NEEDED, Verdict
 
@@ -25,19 +26,19 @@ def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
     """Few lists of two deterministic recommenders differ, and those of noisy ones
     little more than by their noise.
     """
-    assert _told_of_exact(served_as_trained(recsys.run(), recsys_against.run()), recsys)
+    source, followup = recsys.run(), recsys_against.run()
+    verdict = served_as_trained(source, followup)
+    verdict = explained(verdict, (recsys, recsys_against), (source, followup))
+    assert _told_of_exact(verdict, recsys)
 
 
 @pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
 def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> None:
     """As by default, within a margin of one's own for both kinds of recommenders."""
     margin = int(percent) / 100
-    verdict = served_as_trained(
-        recsys.run(),
-        recsys_against.run(),
-        margin=margin,
-        changed=margin,
-    )
+    source, followup = recsys.run(), recsys_against.run()
+    verdict = served_as_trained(source, followup, margin=margin, changed=margin)
+    verdict = explained(verdict, (recsys, recsys_against), (source, followup))
     assert _told_of_exact(verdict, recsys)
 
 
@@ -61,4 +62,6 @@ def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:
                 f"leave --exact out, or declare deterministic = True",
                 pytrace=False,
             )
-    assert never_differs(recsys.run(), recsys_against.run())
+    source, followup = recsys.run(), recsys_against.run()
+    verdict = never_differs(source, followup)
+    assert explained(verdict, (recsys, recsys_against), (source, followup))

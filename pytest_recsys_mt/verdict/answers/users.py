@@ -54,6 +54,8 @@ class Context:
             how many more it would take.
         popularity: Training interactions by item id; items of the catalogue without any
             have 0.
+        first_times: Returns when each item was first rated, in Unix seconds, by item
+            id; empty if unknown.
         neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
         slices: How oracles divide the users, unless they are told otherwise.
@@ -86,6 +88,7 @@ class Context:
     items: Mapping[str, Item] = field(default_factory=dict)
     thing: str = ""
     popularity: Mapping[str, int] = field(default_factory=dict)
+    first_times: Callable[[], Mapping[str, float]] = dict
     neighbours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     users: int = 0
     slices: tuple[str, ...] = ()

@@ -1,0 +1,79 @@
+"""Lists that differ in the order of neighbours alone: the mark of rounded scores, and of
+another order of equal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_recsys_mt.oracles.judging.list_changes import first_list
+from pytest_recsys_mt.oracles.judging.trait_table import MOST
+from pytest_recsys_mt.verdict.answers import Asked
+
+FEWEST_LISTS = 3
+FEWEST_PAIRS = 10
+"""So few pairs of neighbours that changed places do not show an order of ids: the
+probability that all of 10 have one order by chance is 0.002.
+"""
+
+
+def swapped_neighbours(
+    source: Sequence[Asked],
+    followup: Sequence[Asked],
+) -> str:
+    """A sentence on lists in which items only change places with a neighbour; empty if
+    most changed lists differ in another way.
+
+    An item may also leave the last place for the one that would have been next.
+
+    Args:
+        source: The answers of users whose lists changed, to the original request.
+        followup: Those to the transformed one.
+    """
+    pairs: list[tuple[str, str]] = []
+    lists = changed = 0
+    for before, after in zip(source, followup, strict=True):
+        ours, theirs = first_list(before), first_list(after)
+        if ours == theirs:
+            continue
+        changed += 1
+        if _only_neighbours(ours, theirs):
+            lists += 1
+            pairs += _swapped(ours, theirs)
+    if lists < FEWEST_LISTS or lists < MOST * changed:
+        return ""
+    quantity = "all" if lists == changed else f"{lists} of the"
+    text = f"in {quantity} {changed} changed lists, items only change places with a neighbour"
+    return text + _order_of_ids(pairs)
+
+
+def _only_neighbours(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether no item is farther than one place from where it was."""
+    if len(ours) != len(theirs):
+        return False
+    place = {item: at for at, item in enumerate(theirs)}
+    last = len(ours) - 1
+    is_near = all(
+        abs(place.get(item, last + 1) - at) <= 1 for at, item in enumerate(ours)
+    )
+    return is_near and all(item in ours or at == last for at, item in enumerate(theirs))
+
+
+def _swapped(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs that changed places, in the order of the second list."""
+    for at in range(len(ours) - 1):
+        if ours[at] == theirs[at + 1] and ours[at + 1] == theirs[at]:
+            yield theirs[at], theirs[at + 1]
+
+
+def _order_of_ids(pairs: Sequence[tuple[str, str]]) -> str:
+    if len(pairs) < FEWEST_PAIRS:
+        return ""
+    ascending = sum(first < second for first, second in pairs)
+    for size, number in (("smaller", ascending), ("larger", len(pairs) - ascending)):
+        if number == len(pairs):
+            return (
+                f", and the one with the {size} id comes first in the second list in all "
+                f"{number} pairs, as where equal scores are ordered by id"
+            )
+    return ""

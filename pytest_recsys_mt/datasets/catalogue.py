@@ -16,7 +16,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import json_lines
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.description import Part
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import DataError

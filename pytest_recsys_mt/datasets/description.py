@@ -40,7 +40,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.delimited_text import Layout
-from pytest_recsys_mt.datasets.loading import found, missing
+from pytest_recsys_mt.datasets.folders import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.catalogue import frequent_tags
+from pytest_recsys_mt.datasets.content import Content, Format
 from pytest_recsys_mt.datasets.delimited import read
 from pytest_recsys_mt.datasets.delimited_text import Layout
-from pytest_recsys_mt.datasets.loading import Format, Told
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.rows import Column, Rows
 from pytest_recsys_mt.requests import Item, Scale
 

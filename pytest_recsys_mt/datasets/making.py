@@ -8,9 +8,9 @@ from collections.abc import Container
 import numpy as np
 import pandas as pd
 
+from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.loading import Repeats, Told
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Repeats, Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import metadata
+from pytest_recsys_mt.datasets.content import Content, Format
+from pytest_recsys_mt.datasets.folders import found
 from pytest_recsys_mt.datasets.joins import with_listing, with_pictures
-from pytest_recsys_mt.datasets.loading import Format, Told, found
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.sources import BY_HAND
 from pytest_recsys_mt.requests import Item, Scale

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Told
 
 ODD = 0.05
 """The share of ids that are unlike the others up to which they are reported."""

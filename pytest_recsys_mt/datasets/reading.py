@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from pytest_recsys_mt.datasets.catalogue import (
     named_by_ids,
     with_tags,
 )
+from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
-from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
@@ -36,19 +37,6 @@ SCALES = (
     Scale(0, 100),
 )
 """The usual rating scales, in the order of trial."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """What the files of a format hold."""
-
-    rows: Rows  # user, item, rating, timestamp
-    items: Mapping[str, Item]  # by id
-    scale: Scale
-    family: str = ""
-    users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
-    thing: str = ""  # see `Dataset.thing`
 
 
 def read(form: Description, folder: Path, told: Told) -> Content:

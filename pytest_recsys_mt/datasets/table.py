@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import json_lines, parquet
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
+from pytest_recsys_mt.datasets.content import Content, Format
 from pytest_recsys_mt.datasets.delimited_text import head
 from pytest_recsys_mt.datasets.description import (
     TEXT,
@@ -18,9 +19,9 @@ from pytest_recsys_mt.datasets.description import (
     descriptions,
     own,
 )
-from pytest_recsys_mt.datasets.loading import Told, formats, missing
+from pytest_recsys_mt.datasets.folders import missing
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.reading import (
-    Content,
     interactions,
     read,
     users_of,
@@ -235,9 +236,12 @@ def _report_like(
     )
 
 
-def only_table(folder: Path) -> Path:
-    """The one table of interactions in a folder;
-    DataError if there is none, or several.
+def only_table(folder: Path, known_formats: Sequence[Format]) -> Path:
+    """The one table of interactions in a folder.
+
+    Raises:
+        DataError: If there is none, or several; the text names the formats of folders
+            that are known.
     """
     tables = [
         path
@@ -246,7 +250,9 @@ def only_table(folder: Path) -> Path:
     ]
     if len(tables) == 1:
         return tables[0]
-    known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
+    known = "; ".join(
+        f"{form.name} ({', '.join(form.files)})" for form in known_formats
+    )
     number = (
         f"{len(tables)} of its files are tables"
         if tables

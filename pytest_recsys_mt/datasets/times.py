@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.safety.errors import DataError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from pytest_recsys_mt.datasets.loading import Repeats
+from pytest_recsys_mt.datasets.options import Repeats
 from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
 from pytest_recsys_mt.extensions.options import Option, names, share, whole_number
 from pytest_recsys_mt.llm.prompt_texts import OwnTexts

@@ -24,7 +24,7 @@ from pytest_recsys_mt.safety.redaction import redact, shown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import Needs, Recipe
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.run_parts import RunParts
 
 
 def made_from(
@@ -49,7 +49,7 @@ def made_from(
 class MadeRecommenders:
     """Makes each recommender once per process, and says by what name it is known."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         self.settings = run.settings
         self._run = run
         self._recommenders: dict[str, object] = {}

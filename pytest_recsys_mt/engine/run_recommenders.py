@@ -31,7 +31,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.run_parts import RunParts
 
 
 class RunRecommenders(MadeRecommenders):
@@ -41,7 +41,7 @@ class RunRecommenders(MadeRecommenders):
     is fitted, not before.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         super().__init__(run)
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}

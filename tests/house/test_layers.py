@@ -210,7 +210,7 @@ def test_the_process_of_ask_elsewhere_imports_no_oracle_and_no_reader_of_text() 
         "pytest",
     }
     code = (
-        "import sys; from pytest_recsys_mt.engine import elsewhere, refits, run; "
+        "import sys; from pytest_recsys_mt.engine import other_process; "
         f"print({unneeded} & {{*sys.modules}})"
     )
     done = subprocess.run(

@@ -1,18 +1,16 @@
 """What asks users whom a test names, whether the run sampled them or not."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
 from pytest_recsys_mt.requests import Request
 
-if TYPE_CHECKING:
-    from pytest_recsys_mt.verdict.answers.users import Answers
+Side = TypeVar("Side")
+"""The answers of one side: `Answers`, which know `Named` and thus stand above it."""
 
 
-class Named(Protocol):
+class Named(Protocol[Side]):
     """Asks named users, and writes the file that names them."""
 
     @property
@@ -34,12 +32,12 @@ class Named(Protocol):
 
     def side(
         self,
-        answers: Answers,
+        answers: Side,
         users: Sequence[str],
         k: int,
         candidates: int,
         /,
-    ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
+    ) -> tuple[Side, Mapping[str, Request], Mapping[str, str]]:
         """The side of `users` that is otherwise like `answers`; its requests, and why
         others have none, by user.
 

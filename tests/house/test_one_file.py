@@ -278,7 +278,7 @@ def copy(tmp_path: Path) -> Path:
     """The package and the tests of what is added, as one tree without links."""
     # With what is compiled, which saves compiling 500 files in each test.
     shutil.copytree(ROOT / "pytest_recsys_mt", tmp_path / "pytest_recsys_mt")
-    for folder in ("oracles", "recommenders", "relations", "strategies"):
+    for folder in ("oracles", "recommenders", "relations", "strategies", "support"):
         shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder)
     for name in (
         "scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml", "tests/extras.py",

@@ -1,18 +1,18 @@
-"""What the files of a format hold, and who reads them."""
+"""The content of files in one format, and the format with its reader."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.datasets.options import Told
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Item, Scale
 
 
 @dataclass(frozen=True)
 class Content:
-    """What the files of a format hold."""
+    """The content of the files of a format."""
 
     rows: Rows  # user, item, rating, timestamp
     items: Mapping[str, Item]  # by id
@@ -30,7 +30,7 @@ class Format:
     name: str  # in errors
     # Names, glob patterns, and alternatives of them between ``|``.
     files: tuple[str, ...]
-    read: Callable[[Path, Told], Content]  # the files of a folder
+    read: Callable[[Path, Report], Content]  # the files of a folder
     source: str  # where it is described
-    # Whether the names of the files say too little to know a folder by.
+    # Whether the names of the files do not identify the format.
     by_content: bool = False

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.datasets.folders import missing
-from pytest_recsys_mt.datasets.options import Repeats, Told
+from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.requests import specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
-"""The names that `load` takes, besides paths."""
+"""The names that `load` takes, in addition to paths."""
 LONGEST_PATH = 4096
 
 
@@ -47,7 +47,7 @@ def load(
     *,
     cache_dir: Path | None = None,
     repeats: Repeats = "latest",
-    told: Told = lambda _: None,
+    told: Report = lambda _: None,
 ) -> Dataset:
     """Load a dataset.
 
@@ -56,9 +56,9 @@ def load(
             question mark) or a description of tables. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default that of
             `download.data_directory`.
-        repeats: What becomes of rows that repeat a user and an item.
-        told: Called with each note: what was done to the rows, and, of a path, what was
-            read.
+        repeats: The treatment of rows that repeat a user and an item.
+        told: Called with each note: on changes to the rows and, for a path, a summary of
+            the data that were read.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it
@@ -84,7 +84,7 @@ def _load_named(
     name: str,
     cache_dir: Path | None,
     repeats: Repeats,
-    told: Told,
+    report: Report,
 ) -> Dataset:
     from pytest_recsys_mt.datasets.making import made
 
@@ -100,17 +100,16 @@ def _load_named(
         raise DataError(
             f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}",
         )
-    return made(name, form.read(folder, told), repeats, told)
+    return made(name, form.read(folder, report), repeats, report)
 
 
 def _load_path(
     path: Path,
     options: Mapping[str, str],
     repeats: Repeats,
-    told: Told,
+    report: Report,
 ) -> tuple[Dataset, str]:
-    """The dataset of a folder or a file, and its summary, which recorded answers have
-    none of.
+    """The dataset of a folder or a file, and its summary; empty for recorded answers.
 
     `options` are those behind the question mark.
     """
@@ -121,14 +120,14 @@ def _load_path(
     is_folder = path.is_dir()
     form = _format(path) if is_folder and not options else None
     if form is not None:
-        content = form.read(path, told)
+        content = form.read(path, report)
     else:
         file = table.only_table(path, formats()) if is_folder else path
         if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
             return recordings.load(file, file.stem), ""
-        content = table.load(file, options, told)
+        content = table.load(file, options, report)
     name = path.resolve().name if is_folder else archives.stem(path)
-    dataset = made(name, content, repeats, told)
+    dataset = made(name, content, repeats, report)
     return dataset, summary(path, dataset)
 
 

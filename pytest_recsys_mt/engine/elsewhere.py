@@ -65,8 +65,8 @@ class Elsewhere:
     Attributes:
         settings: Those of the run.
         spec: Names the recommender.
-        design: Decides what the recommender is fitted to, and its prompt.
-        requests: What to ask, each with whether it is a repeat.
+        design: Decides the training data of the recommender, and its prompt.
+        requests: The requests to send, each with whether it is a repeat.
     """
 
     settings: Settings
@@ -127,7 +127,7 @@ class Elsewhere:
 
 def _folder_of_module(spec: str) -> list[str]:
     """The folder to import the spec's module from, if this process has imported it;
-    pytest may have put it on no path.
+    pytest may have imported it from a folder on no path.
     """
     module_name, _, _ = spec.partition(":")
     top_package, _, _ = module_name.partition(".")

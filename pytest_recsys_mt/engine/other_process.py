@@ -1,4 +1,4 @@
-"""What the new process of `engine.elsewhere` runs."""
+"""The program of the new process of `engine.elsewhere`."""
 
 import json
 import os

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class RunParts(Protocol):
     """The parts of a run that its recommenders use.
 
-    `engine.run.Run` has them. It makes its recommenders, so that these cannot import it.
+    `engine.run.Run` has them. It makes its recommenders, so that these cannot import
+    it.
     """
 
     @property
@@ -25,12 +26,12 @@ class RunParts(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """Shows what the run does."""
+        """Shows the progress of the run."""
         ...
 
     @property
     def notes(self) -> list[str]:
-        """What was done to the data, and what recommenders note, in sentences."""
+        """The changes to the data, and notes of recommenders, in sentences."""
         ...
 
     @property

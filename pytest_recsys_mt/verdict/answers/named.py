@@ -1,4 +1,4 @@
-"""What asks users whom a test names, whether the run sampled them or not."""
+"""Requests of users whom a test names, whether the run sampled them or not."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -11,11 +11,11 @@ Side = TypeVar("Side")
 
 
 class Named(Protocol[Side]):
-    """Asks named users, and writes the file that names them."""
+    """Sends requests of named users, and writes the file that names them."""
 
     @property
     def users(self) -> Collection[str]:
-        """All users of the data who can be asked."""
+        """All users of the data with requests."""
         ...
 
     @property
@@ -46,9 +46,9 @@ class Named(Protocol[Side]):
         ...
 
     def written(self, file: Path, /) -> str:
-        """What this run said when it wrote a file; empty if it did not."""
+        """The note of this run on a file that it wrote; empty if it did not."""
         ...
 
-    def write(self, file: Path, text: str, told: str, /) -> None:
-        """Write a file, and let the run say so."""
+    def write(self, file: Path, text: str, note: str, /) -> None:
+        """Write a file, and add a note on it to the run."""
         ...

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF009 (`option` and `setting` return fields)
-"""The settings that say who is asked what: recommenders, data, requests, prompts.
+"""The settings of requests: recommenders, data, users, designs, prompts.
 
 `settings` has all others.
 """
@@ -18,8 +18,8 @@ from pytest_recsys_mt.requests.design import PROMPT, Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedSettings:
-    """What a run asks."""
+class RequestSettings:
+    """The settings of the requests of a run."""
 
     models: tuple[str, ...] = option(
         "recommender to test; repeat the option to test several (default: itemknn)",

@@ -27,9 +27,8 @@ HINT = (
     "header"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
-_TYPE = re.compile(
-    r":(token|float)(_seq)?$",
-)  # what RecBole writes behind the name of a column
+_TYPE = re.compile(r":(token|float)(_seq)?$")
+"""The type that RecBole writes behind the name of a column."""
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,7 @@ class Plan(Executor):
             if cached is None and ask is None:
                 self._keep_if_certain(subject, call)
         if price is not None and price.is_free and _are_samples(calls):
-            # Users and candidates are drawn by what is answered, which costs nothing.
+            # Users and candidates are drawn by these answers, which cost nothing.
             return super().execute(subject, calls, since=since, ask=ask)
         return [self._given.get(call.key) or controls[call.key] for call in calls]
 

@@ -110,7 +110,7 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
 
 def _entries(
     answers: Answers,
-    asking: Named,
+    asking: Named[Answers],
     path: Path,
 ) -> tuple[dict[str, Pin], list[str]]:
     """The entries of the file; those of a file to be made pin nothing yet."""
@@ -139,7 +139,7 @@ class _Look:
 
 def _asked(
     answers: Answers,
-    asking: Named,
+    asking: Named[Answers],
     path: Path,
     pins: Mapping[str, Pin],
     wrong: list[str],
@@ -213,7 +213,7 @@ def _joined(
     return _Look(pins, sample, requests, missing)
 
 
-def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
+def _write(look: _Look, asking: Named[Answers], path: Path, context: Context) -> str:
     """Write the file if a list changed; what the run says then, or an empty text."""
     answered = {
         each.user: (each.request, each.answers) for each in look.sample.everyone

@@ -24,7 +24,7 @@ from pytest_recsys_mt.safety.redaction import redact, shown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import Needs, Recipe
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.run_parts import RunParts
 
 
 def made_from(
@@ -47,9 +47,9 @@ def made_from(
 
 
 class MadeRecommenders:
-    """Makes each recommender once per process, and says by what name it is known."""
+    """Makes each recommender once per process, and names it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         self.settings = run.settings
         self._run = run
         self._recommenders: dict[str, object] = {}
@@ -91,11 +91,11 @@ class MadeRecommenders:
         name = getattr(recommender, "name", None)
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
-        told = "-".join(parameters)
-        named = f"fixture:{name}[{told}]" if told else f"fixture:{name}"
+        text = "-".join(parameters)
+        named = f"fixture:{name}[{text}]" if text else f"fixture:{name}"
         return redact(named), redact(place)
 
-    def _anew(self, recommender: object, name: str) -> object:
+    def _made_again(self, recommender: object, name: str) -> object:
         if self._run.ray is not None:
             raise NotApplicable(
                 "with -o recsys_executor=ray a recommender is fitted once only",
@@ -141,8 +141,8 @@ class MadeRecommenders:
         )
 
     def elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
-        """Sends calls to a recommender made anew in another
-        process, or says why that fails.
+        """Sends calls to a recommender that another process
+        makes again; or the reason why this is impossible.
         """
         if self._recommenders.get(name) is not recommender:
             return (
@@ -166,7 +166,7 @@ class MadeRecommenders:
         self._recommenders.setdefault(spec, recommender)
 
     def close(self) -> None:
-        """Release what recommenders hold."""
+        """Release the resources of recommenders."""
         for recommender in self._recommenders.values():
             close = method_of(recommender, "close")
             if callable(close):

@@ -17,7 +17,8 @@ from pytest_recsys_mt.parity.request_logs import (
     read,
 )
 from pytest_recsys_mt.report.outputs import require_output
-from pytest_recsys_mt.report.sheets import Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import write_sheets
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import DataError
 

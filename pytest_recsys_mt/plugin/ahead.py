@@ -11,6 +11,7 @@ import time
 import unittest
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -235,7 +236,7 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
         running.model = current.model
         running.recsys = current.recsys.like(design, running.report)
     assert running.recsys is not None
-    begun = Begun(running, running.recsys, Apart(item, run))
+    begun = Begun(running, running.recsys, Apart(item, partial(asks_now, item, run)))
     item.stash[BEGUN] = begun
     return begun
 

@@ -110,12 +110,12 @@ def _end_tests(
         state.INTERRUPTIONS
     ].finish()  # a Ctrl-C from here on would lose the JUnit file
     if session.exitstatus == pytest.ExitCode.INTERRUPTED and reported is not None:
-        from pytest_recsys_mt.engine.drift import unheard
+        from pytest_recsys_mt.engine.drift import unreported
         from pytest_recsys_mt.plugin.interruptions import end_workers
 
         killed = end_workers(reported.nodes)
         if killed:
-            config.stash[state.AGAIN].append(unheard(killed))
+            config.stash[state.AGAIN].append(unreported(killed))
 
 
 def _remove_accounts(config: pytest.Config) -> None:

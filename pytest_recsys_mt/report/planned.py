@@ -12,7 +12,13 @@ import pytest
 from pytest_recsys_mt.calls.day_account import DayAccount
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
-from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
+from pytest_recsys_mt.engine.plan import (
+    ADDITIONAL,
+    CONFIRMING,
+    CONTROLLING,
+    Count,
+    Plan,
+)
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
@@ -64,7 +70,7 @@ def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
     """
     counts_by_model: dict[str, dict[str, Count]] = {}
     for (suite, model), count in plan.counts.items():
-        if suite not in BESIDE:
+        if suite not in ADDITIONAL:
             counts_by_model.setdefault(model, {})[suite] = count
     free = []
     for model, count_of_suite in counts_by_model.items():
@@ -124,7 +130,7 @@ def _write_bound(
         settings: The settings of the run.
     """
     planned = [
-        count for (suite, _), count in plan.counts.items() if suite not in BESIDE
+        count for (suite, _), count in plan.counts.items() if suite not in ADDITIONAL
     ]
     confirming = [
         count for (suite, _), count in plan.counts.items() if suite == CONFIRMING

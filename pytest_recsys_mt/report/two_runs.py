@@ -26,7 +26,8 @@ from pytest_recsys_mt.report.pairs import (
     lines_of_users,
     pairs_of,
 )
-from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import WRITERS, write_sheets
 from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line

@@ -17,7 +17,7 @@ from pytest_recsys_mt.report.paper_tables.filled_sheets import (
     sheets_of as declared_sheets,
 )
 from pytest_recsys_mt.report.paper_tables.filling import filled
-from pytest_recsys_mt.report.sheets import Sheet
+from pytest_recsys_mt.report.sheet import Sheet
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 

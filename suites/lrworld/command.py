@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from pytest_recsys_mt.datasets.loading import Repeats
+from pytest_recsys_mt.datasets.options import Repeats
 
 
 def add(groups: argparse._SubParsersAction[Any]) -> None:

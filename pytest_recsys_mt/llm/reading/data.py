@@ -18,8 +18,7 @@ from pytest_recsys_mt.llm.reading.fields import (
     with_maker,
     year_of,
 )
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, lines
-from pytest_recsys_mt.llm.reading.line import Piece, numbered_text
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES, Piece, numbered_text
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.notation import DEPTH, clean, decoded
 from pytest_recsys_mt.llm.reading.objects import (
@@ -32,6 +31,7 @@ from pytest_recsys_mt.llm.reading.objects import (
     measures,
     titled,
 )
+from pytest_recsys_mt.llm.reading.running_lines import lines
 from pytest_recsys_mt.llm.reading.wording import ORDINALS
 from pytest_recsys_mt.safety.sanitize import without_controls
 

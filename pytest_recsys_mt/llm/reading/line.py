@@ -43,6 +43,9 @@ class Piece:
     beside: str = ""  # what the data say of the entry in other cells or fields
 
 
+MAX_PIECES = 1_000
+"""Most pieces of an answer to read; no list of recommendations is that long."""
+
 _NUMBER, _LABELLED, _RANKED = (
     phrase(key, re.IGNORECASE) for key in ("number", "labelled", "ranked")
 )

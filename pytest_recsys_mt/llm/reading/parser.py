@@ -1,7 +1,7 @@
 """Reads a text answer: the items it names, in its order, and the kind of the rest.
 
 Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and
-`layout.MAX_PIECES`, and stops there.
+`line.MAX_PIECES`, and stops there.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from typing import Any
 from pytest_recsys_mt.llm.reading import comments, doubts
 from pytest_recsys_mt.llm.reading.blocks import Block, blocks
 from pytest_recsys_mt.llm.reading.choice import Choice, Contents, choose
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
-from pytest_recsys_mt.llm.reading.line import without_chain
+from pytest_recsys_mt.llm.reading.layout import pieces
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES, without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader

@@ -1,7 +1,7 @@
 """Lines that are rows: columns without a frame, fields in a line, and numbers above
 their entries.
 
-`layout` reads tables of Markdown. What says the same in other ways is written as such a
+`running_lines` reads tables of Markdown. What says the same in other ways is written as such a
 table first, so that there is one reading of columns: which holds the title, which a
 rank, which a score.
 """

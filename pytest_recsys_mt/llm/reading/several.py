@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES
 from pytest_recsys_mt.llm.reading.offer import Offer
 from pytest_recsys_mt.requests import Item
 

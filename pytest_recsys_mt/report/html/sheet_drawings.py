@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_recsys_mt.report.html import svg
 from pytest_recsys_mt.report.html.effects import rectangle
 from pytest_recsys_mt.report.html.figures import colour_of, curve, short
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.report.sheets import Cell, Sheet
+from pytest_recsys_mt.report.sheet import Cell, Sheet
 
 
 def drawn(sheet: Sheet) -> str:

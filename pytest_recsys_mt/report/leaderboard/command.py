@@ -9,15 +9,8 @@ from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.lines import Cell as Measured
 from pytest_recsys_mt.report.leaderboard.lines import Line
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
-from pytest_recsys_mt.report.sheets import (
-    NONE,
-    WRITERS,
-    Cell,
-    Sheet,
-    Value,
-    in_csv,
-    write_sheets,
-)
+from pytest_recsys_mt.report.sheet import Cell, Sheet, Value
+from pytest_recsys_mt.report.sheets import NONE, WRITERS, in_csv, write_sheets
 
 
 def write_leaderboard(

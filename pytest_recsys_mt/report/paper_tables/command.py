@@ -18,7 +18,8 @@ from pytest_recsys_mt.report.paper_tables.filling import (
     cut,
     filled,
 )
-from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import WRITERS, write_sheets
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt.extensions import TABLES, entry_points, owner_of
-from pytest_recsys_mt.report.sheets import Drawn
+from pytest_recsys_mt.report.sheet import Drawn
 from pytest_recsys_mt.safety.errors import DataError
 
 PUBLISHED = "published.toml"

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.paper_tables.filling import Filled, Values
-from pytest_recsys_mt.report.sheets import NONE, Sheet
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import NONE
 
 
 def sheets_of(filled: Filled, data: str) -> Iterator[Sheet]:

@@ -98,7 +98,7 @@ class Context:
         lambda source, followup, changes: ""
     )
     unsure: Callable[[], str] = str
-    named: Named | None = None
+    named: Named[Answers] | None = None
 
 
 Span = Callable[["Asked", Context], tuple[float, float]]

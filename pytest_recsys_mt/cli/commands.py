@@ -9,7 +9,7 @@ from pathlib import Path
 
 def report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.html import read_record, render
-    from pytest_recsys_mt.report.outputs import put_out, require_output
+    from pytest_recsys_mt.report.outputs import require_output, write_out
     from pytest_recsys_mt.safety.errors import DataError
 
     path: Path = given.record
@@ -22,19 +22,19 @@ def report(given: argparse.Namespace) -> None:
         text = render(document)
     except DataError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
-    put_out(text, output, "report")
+    write_out(text, output, "report")
 
 
 def view(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.many_runs import serve, view_of
-    from pytest_recsys_mt.report.outputs import put_out, require_output
+    from pytest_recsys_mt.report.outputs import require_output, write_out
 
     require_output(given.output, (".html",), given.records)
     text = view_of(given.records, Path.cwd())
     if given.serve:
         serve(text)
     else:
-        put_out(text, given.output, "page")
+        write_out(text, given.output, "page")
 
 
 def runs(given: argparse.Namespace) -> None:

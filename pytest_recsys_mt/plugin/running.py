@@ -86,7 +86,9 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Give a metamorphic test its answers, and check every test against its verdicts."""
+    """Give a metamorphic test its answers, and check every test against
+    its verdicts.
+    """
     running = pyfuncitem.stash.get(state.RUNNING_TEST, None)
     if running is None or running.recsys is None:
         return (yield)
@@ -224,7 +226,7 @@ def _attach_results(
     """
     from pytest_recsys_mt.plugin.reproduce import command
     from pytest_recsys_mt.plugin.shrinking import explain
-    from pytest_recsys_mt.report.other_reporters import tell
+    from pytest_recsys_mt.report.other_reporters import add_verdicts
     from pytest_recsys_mt.report.sections import attach
     from pytest_recsys_mt.report.short_failures import SHOWN
 
@@ -243,7 +245,7 @@ def _attach_results(
         explain=partial(explain, running, settings),
         shown=item.config.stash.setdefault(SHOWN, {}),
     )
-    tell(report, item.config, running.verdicts)
+    add_verdicts(report, item.config, running.verdicts)
     does_not_apply = call.excinfo is not None and isinstance(
         call.excinfo.value,
         DoesNotApply,

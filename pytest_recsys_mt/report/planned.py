@@ -160,7 +160,7 @@ def _parts(
     settings: Settings,
 ) -> list[str]:
     """The calls of each kind, in words: those of the
-    tests, and what is asked beside them.
+    tests, and those in addition to them.
     """
     calls = sum(count.calls for count in planned)
     to_make = _to_make(planned)
@@ -247,7 +247,7 @@ def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
 
 def _notes(counts: Sequence[Count]) -> list[str]:
     """How the tokens in the table of one model are
-    counted, and what is known of its price.
+    counted, and its price as far as it is known.
     """
     notes = []
     if _is_of_text(counts):
@@ -281,7 +281,9 @@ def _note_on_tokens(counts: Sequence[Count]) -> str:
 
 
 def _write_dearest(reporter: Any, plan: Plan) -> None:
-    """Write which test functions cost most, then make most calls, if several make any."""
+    """Write which test functions cost most, then make most calls, if
+    several make any.
+    """
     usd: defaultdict[str, float] = defaultdict(float)
     calls: Counter[str] = Counter()
     for (nodeid, _), count in plan.by_test.items():

@@ -219,8 +219,8 @@ class Record:
         )
 
     def write(self, path: Path) -> None:
-        """Write the record to `path`, and the answers to questions beside it, each
-        completely or not at all.
+        """Write the record to `path`, and the answers to questions next to it,
+        each completely or not at all.
         """
         document = self.document()
         with written_to(path, 0o644) as stream:

@@ -1,4 +1,4 @@
-"""The lines of the terminal on what the calls of a run took."""
+"""The lines of the terminal on the cost of the calls of a run."""
 
 import textwrap
 from collections.abc import Iterator, Mapping

@@ -54,20 +54,20 @@ def title_of(row: Row) -> str:
 
 
 def name_of(row: Row) -> str:
-    """What tells the rows of one title apart: the relation,
+    """A text that distinguishes rows of one title: the relation,
     the conditions, the parameters; or empty.
     """
     relation, against = row["relation"], row.get("against")
-    told = conditions(relation)
-    if not told and (parameters := own_parameters(row)) != row.get("metric"):
-        told = relation or parameters
-    return f"{told} against {conditions(against)}" if told and against else told
+    text = conditions(relation)
+    if not text and (parameters := own_parameters(row)) != row.get("metric"):
+        text = relation or parameters
+    return f"{text} against {conditions(against)}" if text and against else text
 
 
 def step_of(row: Row) -> str:
     """What a row judges within its test, in words, as `gate.comparison.step_of`."""
-    told, against = conditions(row["relation"]), row.get("against")
-    return f"{told} against {conditions(against)}" if against else told
+    text, against = conditions(row["relation"]), row.get("against")
+    return f"{text} against {conditions(against)}" if against else text
 
 
 def conditions(relation: str) -> str:
@@ -76,16 +76,16 @@ def conditions(relation: str) -> str:
     """
     if not _CHANGES.fullmatch(relation):
         return relation
-    told = []
+    parts = []
     for change in relation.split(", "):
         name, _, value = change.partition("=")
-        told.append(EXACTLY.get(change) or CONDITIONS.get(name, "").format(value))
-    return ", ".join(told) if all(told) else relation
+        parts.append(EXACTLY.get(change) or CONDITIONS.get(name, "").format(value))
+    return ", ".join(parts) if all(parts) else relation
 
 
-def told_apart(row: Row) -> str:
-    """How to tell rows apart that have one title and one
-    name: by the number that they judge.
+def distinction(row: Row) -> str:
+    """A text that distinguishes rows of one title and one
+    name: the number that they judge.
     """
     by = row["oracle"].partition(":")[2]
     effect = effect_of(row).name

@@ -1,4 +1,4 @@
-"""The lines of a board: each a measure, with what every model reached on it."""
+"""The lines of a board: each a measure, with the value of every model."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ Ahead = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reached on one measure, whether it is the
+    """The value of one model on one measure, whether it is the
     best, and the models that it is ahead of.
     """
 
@@ -45,7 +45,7 @@ class Line:
     """One measure.
 
     Attributes:
-        table: What its table is called: its test and metric, or what its row says.
+        table: The name of its table: its test and metric, or the name in its row.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
         baselines: Values of simple rules on the same questions, by their names.
     """
@@ -124,7 +124,7 @@ def _line(
 
 
 def _cells(row_of: Mapping[str, Row], allowed: str, ahead: Ahead) -> dict[str, Cell]:
-    """What each model with a value reached.
+    """The values of the models that have one.
 
     Args:
         row_of: The row of each model.
@@ -177,7 +177,7 @@ def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
 
 def _best(values: Mapping[str, float], allowed: str) -> set[str]:
     """The models of the best value; none if all have one value,
-    or nobody knows which values are better.
+    or it is not known which values are better.
     """
     if len(set(values.values())) < 2 or allowed not in GOODNESS:
         return set()
@@ -197,7 +197,7 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
         if metric in columns:
             place = columns.index(metric)
         elif len(columns) == 2:
-            place = 1  # that beside the names
+            place = 1  # the place next to the names
         else:
             continue
         for cells in table["rows"]:

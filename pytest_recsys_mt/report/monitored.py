@@ -140,8 +140,8 @@ def _notes(found: Finding, names: Sequence[str]) -> Iterator[str]:
     if found.replayed:
         nights = _counted(found.replayed, "night")
         yield f"{nights} not counted: answers given on earlier ones"
-    if found.series.anew:
-        yield found.series.anew
+    if found.series.restart:
+        yield found.series.restart
     last = found.series.nights[-1].place
     if last < len(names) - 1:
         yield f"no values since {names[last]}"

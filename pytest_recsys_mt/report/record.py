@@ -210,8 +210,8 @@ class Record:
             incomplete.append("no test made a verdict on a recommender")
         violated = [row["nodeid"] for row in standing(rows, "p_holm", settings.alpha)]
         drifted = [drift["reason"] for drift in self._drifts if drift["drifted"]]
-        asked = settings.policy is not None or settings.baseline is not None
-        gate = Gate(policy, asked, alpha, settings.inconclusive, baseline)
+        configured = settings.policy is not None or settings.baseline is not None
+        gate = Gate(policy, configured, alpha, settings.inconclusive, baseline)
         return gate.decide(
             document,
             violated,

@@ -81,7 +81,7 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     with raised_as_data_error("these are not records as --recsys-json writes them"):
         gate = Gate(
             policy,
-            asked=True,
+            configured=True,
             alpha=alpha,
             inconclusive="skip",
             baseline=baseline,

@@ -1,8 +1,8 @@
 """Begins the tests of a recommender before pytest comes to them, so that their requests
 are sent together.
 
-What the body of such a test prints, warns of and logs before its test is kept for the
-test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
+The output, warnings and logs of the body of such a test before its test are kept for
+the test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
 """
 
 import inspect
@@ -36,7 +36,9 @@ AHEAD = "recsys_ahead"
 """The mark of a test whose body may begin before the test."""
 
 ONCE = "recsys_once"
-"""The mark of a test whose body does not, though `AHEAD` is wanted for those around it."""
+"""The mark of a test whose body does not, though `AHEAD` is wanted for
+those around it.
+"""
 
 SLOW = "without greenlet each test waits for its own answers, one after another; pip install greenlet"
 """The note of a run in which bodies cannot be parked."""
@@ -183,7 +185,7 @@ def _has_begun(item: pytest.Item) -> bool:
 
 def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
     """The body of a test as a part of a schedule; none if the
-    recommender cannot do what it needs.
+    recommender lacks an ability that it needs.
     """
     begun = item.stash.get(BEGUN, None) or _new(item, current, run)
     transformation = begun.running.transformation
@@ -211,7 +213,7 @@ def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[P
     """
     if not items.asks_two_sides(item):
         return []
-    # What a transformation raises here, it raises again in its own test.
+    # An exception of a transformation here is raised again in its own test.
     with suppress(Exception, *OUTCOMES):
         begun = _new(item, current, run)
         recsys = begun.recsys

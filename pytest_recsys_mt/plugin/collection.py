@@ -1,4 +1,6 @@
-"""From test functions to test items: one for each recommender and each transformation."""
+"""From test functions to test items: one for each recommender and each
+transformation.
+"""
 
 import importlib.util
 from collections import Counter
@@ -26,7 +28,7 @@ from pytest_recsys_mt.plugin.items import (
 from pytest_recsys_mt.safety.sanitize import slug
 
 FIXTURES = frozenset({"recsys", "recsys_model", "recsys_recommenders"})
-"""A test that uses one of these fixtures asks a recommender through the plugin."""
+"""A test that uses one of these fixtures sends requests through the plugin."""
 
 THOROUGH = "recsys_thorough"
 """The mark of a test that makes many calls."""
@@ -38,7 +40,7 @@ the given transformations or for all.
 
 
 def asks(item: pytest.Item) -> bool:
-    """Whether a test asks a recommender. A run without such a test is partial."""
+    """Whether a test sends requests. A run without such a test is partial."""
     return not FIXTURES.isdisjoint(fixtures_of(item))
 
 
@@ -47,7 +49,7 @@ def left_out(
     effort: Effort,
     named: Collection[Path],
 ) -> list[pytest.Item]:
-    """Remove from `items` the tests that ask more than an effort allows, and return
+    """Remove from `items` the tests that send more than an effort allows, and return
     them.
 
     Args:
@@ -94,7 +96,7 @@ def _file_of_module(name: str) -> Path | None:
 
 
 def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
-    """Whether a test asks no more than an effort allows."""
+    """Whether a test sends no more than an effort allows."""
     if effort == "thorough":
         return True
     if effort != "quick":
@@ -167,7 +169,7 @@ def _parameter_values(transformation: Any) -> Any:
 
 
 def _id_of(transformation: Any, name: str) -> str:
-    """What a transformation is called in the id of its test."""
+    """The name of a transformation in the id of its test."""
     given = getattr(transformation, "id", None) if is_param(transformation) else None
     return slug(str(given or name))
 

@@ -89,7 +89,9 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_internalerror(excrepr: Any) -> None:
-    """Take keys out of the error of a hook, as of a `conftest.py`, before it is shown."""
+    """Take keys out of the error of a hook, as of a `conftest.py`,
+    before it is shown.
+    """
     safe(excrepr)
 
 
@@ -177,7 +179,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(
     trylast=True,
-)  # after -k and -m, so that only what they select counts as left out
+)  # after -k and -m, so that only tests that they select count as left out
 def pytest_collection_modifyitems(
     config: pytest.Config,
     items: list[pytest.Item],
@@ -220,8 +222,8 @@ def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> No
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Report to the controller, if any, which tests ask a recommender, then check what
-    they use.
+    """Report to the controller, if any, which tests send requests, then check the
+    objects that they use.
 
     The order matters, as making a recommender may end the process.
     """

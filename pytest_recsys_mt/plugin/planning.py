@@ -56,7 +56,7 @@ class Planning:
         config: pytest.Config,
         items: list[pytest.Item],
     ) -> None:
-        """Deselect the tests that ask no recommender."""
+        """Deselect the tests that send no requests."""
         asking, others = [], []
         for item in items:
             if asks(item) or "recommender" in fixtures_of(item):
@@ -206,7 +206,7 @@ def _rare_collections() -> Iterator[None]:
     """Run the garbage collector rarely: the many requests and
     made-up answers of a plan stay until its end.
     """
-    gc.freeze()  # the collector need not look at what is imported by now
+    gc.freeze()  # the collector need not look at modules that are imported by now
     usual_threshold = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
     try:

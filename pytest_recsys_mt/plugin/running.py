@@ -76,8 +76,8 @@ def pytest_fixture_setup(
     except UnreachableError as error:
         text = f"{type(error).__name__}: {redact(str(error))}"
         outcome = pytest.fail.Exception(text, pytrace=False)
-    # A fixture of several tests is set up for the first alone: pytest raises for the
-    # others what it keeps here.
+    # A fixture of several tests is set up for the first alone: for the others, pytest
+    # raises the exception that it keeps here.
     if fixturedef.cached_result is not None:
         _, key, _ = fixturedef.cached_result
         fixturedef.cached_result = (None, key, (outcome, None))
@@ -221,7 +221,7 @@ def _attach_results(
     item: pytest.Item,
     call: pytest.CallInfo[None],
 ) -> None:
-    """Attach what a test found to its report, for the
+    """Attach the results of a test to its report, for the
     controller and for the reports of other plugins.
     """
     from pytest_recsys_mt.plugin.reproduce import command
@@ -232,8 +232,8 @@ def _attach_results(
 
     settings = item.config.stash[state.SETTINGS]
     running = state.running_test_of(item)
-    # The time that the body took before its test counts; the time in which it asked for
-    # other tests does not.
+    # The time that the body took before its test counts; the time in which it sent
+    # requests of other tests does not.
     report.duration += running.beforehand - running.ahead
     attach(
         report,

@@ -37,8 +37,8 @@ which the user did not say how long.
 def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> None:
     """Look for the smallest examples of a test's violations.
 
-    Unless the user says how many calls to spend, only a recommender of this process is
-    asked, as that costs nothing, and only while it takes little time.
+    Unless the user says how many calls to spend, only a recommender of this process
+    gets requests, as that costs nothing, and only while it takes little time.
 
     Args:
         item: The test.
@@ -95,7 +95,7 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
     Args:
         running: The test that failed.
         settings: The settings of the run.
-        failure: What users' code raised. Its `smallest` is set.
+        failure: The exception of users' code. Its `smallest` is set.
     """
     request = failure.request
     if failure.smallest or request is None or running.recsys is None:
@@ -105,9 +105,7 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
         return
     smallest = None
     if settings.shrink != 0 and runner.at_hand:
-        discarded = (
-            io.StringIO()
-        )  # what it prints: pytest captures nothing at this time
+        discarded = io.StringIO()  # its output: pytest captures nothing at this time
         with (
             contextlib.redirect_stdout(discarded),
             contextlib.redirect_stderr(discarded),

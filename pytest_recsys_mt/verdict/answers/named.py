@@ -1,4 +1,4 @@
-"""What asks users whom a test names, whether the run sampled them or not."""
+"""The protocol for requests of users whom a test names, sampled by the run or not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Named(Protocol):
-    """Asks named users, and writes the file that names them."""
+    """Sends requests of named users, and writes the file that names them."""
 
     @property
     def users(self) -> Collection[str]:
-        """All users of the data who can be asked."""
+        """All users of the data for whom a request can be made."""
         ...
 
     @property
@@ -48,9 +48,9 @@ class Named(Protocol):
         ...
 
     def written(self, file: Path, /) -> str:
-        """What this run said when it wrote a file; empty if it did not."""
+        """The message of this run when it wrote a file; empty if it did not."""
         ...
 
-    def write(self, file: Path, text: str, told: str, /) -> None:
-        """Write a file, and let the run say so."""
+    def write(self, file: Path, text: str, message: str, /) -> None:
+        """Write a file, and print the message at the end of the run."""
         ...

@@ -11,8 +11,10 @@ from pytest_recsys_mt.verdict.verdict import NEEDED, Verdict
 
 
 @pytest.fixture(autouse=True)
-def _told_if_one(recsys: Any, recsys_against: Any) -> None:
-    """Note it if both specs name one recommender, which is then compared with itself."""
+def _note_if_one(recsys: Any, recsys_against: Any) -> None:
+    """Note it if both specs name one recommender, which is then
+    compared with itself.
+    """
     if one_recommender(recsys, recsys_against):
         note = (
             f"{recsys.model} and {recsys_against.model} are one recommender, of one class and one fingerprint: this is an "

@@ -52,7 +52,7 @@ def traceback_of(error: BaseException) -> str:
 
 
 def with_traceback(text: str, error: BaseException) -> str:
-    """`text` with what was raised, and below it the traceback."""
+    """`text` with the exception, and below it the traceback."""
     raised = redact(f"{text} {type(error).__name__}: {error}")
     return f"{raised}\n{traceback_of(error)}".rstrip()
 

@@ -1,4 +1,4 @@
-"""What the commands of `recsys-mt` do, which the help of each says."""
+"""The functions behind the commands of `recsys-mt`; the help describes each."""
 
 # ruff: noqa: D103
 
@@ -15,8 +15,10 @@ def report(given: argparse.Namespace) -> None:
     path: Path = given.record
     document = read_record(path)
     kept = path.suffix == ".gz"  # a kept run
-    beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
-    output: Path = given.output or beside
+    default = (
+        Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
+    )
+    output: Path = given.output or default
     require_output(output, (".html", ".htm"), [path])
     try:
         text = render(document)
@@ -111,7 +113,7 @@ def answers(given: argparse.Namespace) -> None:
 
 def init(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.cli.starter import begin
-    from pytest_recsys_mt.cli.starter.told import lines
+    from pytest_recsys_mt.cli.starter.messages import lines
     from pytest_recsys_mt.safety.files import expanded
 
     folder: Path = expanded(given.folder)

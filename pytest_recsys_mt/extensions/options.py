@@ -34,11 +34,11 @@ class Option:
     help: str
     metavar: str | None = None  # ``SPEC`` is a spec of a recommender
     default: Any = None
-    read: Callable[[str], Any] = some_text  # a `ValueError` says what is needed
+    read: Callable[[str], Any] = some_text  # a `ValueError` names the needed form
     in_ini: bool = True
     repeatable: bool = False  # its value is a tuple then
     flag: bool = False  # its switch takes no value
-    bare: str | None = None  # what its switch means without a value
+    bare: str | None = None  # the meaning of its switch without a value
     reproduced: bool = True  # by the command that reproduces a verdict
     # Its switch makes a run report on recommenders, whatever it collects.
     asks_report: bool = False

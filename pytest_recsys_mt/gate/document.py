@@ -147,7 +147,7 @@ class Changed(TypedDict):
         p_holm: `p_worse` after Holm's correction.
         users: Number of users, or of questions, in both runs.
         suspicious: A larger improvement than this is suspicious; None for no limit.
-        early: Whether the other run stopped asking before this one, when its verdict
+        early: Whether the other run stopped before this one, when its verdict
             was clear.
     """
 

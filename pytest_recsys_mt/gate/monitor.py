@@ -129,7 +129,7 @@ def _refuse_repeated(documents: Sequence[Document]) -> None:
     for document in documents:
         if document not in distinct:
             distinct.append(document)
-    # Copies of one record alone are said to be one record, as that is what is missing.
+    # Copies of one record alone are called one record, as other records are missing.
     if 1 < len(distinct) < len(documents):
         raise PolicyError(
             "a record is given twice; with --change each night counts, so give each once",
@@ -169,7 +169,7 @@ def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
 def _shares(nights: Iterable[int]) -> dict[int, float]:
     """The share of alpha of the verdicts that begin on each of these nights.
 
-    Those of the first night have nearly all. Each later group has half of what is left,
+    Those of the first night have nearly all. Each later group has half of the rest,
     so no verdict that is added takes back an alarm, and all shares together are at most
     1.
     """

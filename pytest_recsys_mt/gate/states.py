@@ -45,7 +45,7 @@ def measured(row: Row) -> Measured:
 
 
 def state_of(row: Row) -> State:
-    """The status of a row, in view of what its test expects."""
+    """The status of a row, in view of the expectation of its test."""
     if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
         return "known" if row["status"] == "violated" else "fixed"
     return row["status"]

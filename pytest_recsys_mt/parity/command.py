@@ -33,7 +33,7 @@ OWN = {
     "--recsys-against": "B is what it is compared with",
     "-k": "the command chooses the test; for tests of your own run pytest",
 }
-"""Options of pytest that the command itself gives, and what to do instead."""
+"""Options of pytest that the command itself gives, and the advice for each."""
 
 
 def add(groups: Any) -> None:

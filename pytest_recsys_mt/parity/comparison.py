@@ -117,7 +117,7 @@ def compare(
 
     Users are the sample: each has the mean of its requests, and they are bet on in a
     random order (see `Bets`). A request that only one log answers, or of two users,
-    counts at both ends of what is possible: as another list against the claim that
+    counts at both ends of the possible values: as another list against the claim that
     lists are the same, and as the same list against the opposite claim.
 
     Args:

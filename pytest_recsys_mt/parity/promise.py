@@ -1,4 +1,4 @@
-"""The tests that `recsys-mt parity` runs: is what is served what was trained?"""
+"""The tests that `recsys-mt parity` runs: is the trained recommender the served one?"""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> No
 
 
 def _told_of_exact(verdict: Verdict, recsys: Any) -> Verdict:
-    """The verdict; a note of the run says what else can be asked
+    """The verdict; a note of the run names ``--exact``
     if these users are too few for a share.
     """
     if NEEDED in verdict.details and verdict.oracle.startswith("served_as_trained:any"):

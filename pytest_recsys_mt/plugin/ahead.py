@@ -267,7 +267,7 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 
 def _runs_ahead(item: pytest.Function, run: Run) -> bool:
-    """Whether the body of a test runs ahead: it asks for it, and
+    """Whether the body of a test runs ahead: it is marked for it, and
     needs nothing that pytest sets up for it.
     """
     if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
@@ -286,7 +286,7 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
 
 
 def _asks_for_it(item: pytest.Function, run: Run) -> bool:
-    """Whether a test asks to run ahead.
+    """Whether a test is marked to run ahead.
 
     The closest of its marks says so; without one, tests of shipped suites do, and all
     tests if the ini file says so.

@@ -38,7 +38,7 @@ _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def never_ended(path: Path) -> bool:
-    """Whether a file is what `begun_record` wrote, which the
+    """Whether a file is the one of `begun_record`, which the
     end of its run should have replaced.
     """
     with suppress(OSError):
@@ -91,7 +91,7 @@ def begun_record(config: pytest.Config, *, restore: bool = False) -> Iterator[No
         restore = True
         raise
     finally:
-        # If the disk fails here too, this must not hide what ended the run. The older
+        # If the disk fails here too, this must not hide the cause of the end. The older
         # file then stays next to its place.
         with suppress(OSError):
             if not restore:
@@ -187,7 +187,7 @@ def conclude(
 
 
 def _remove_begun_record(config: pytest.Config) -> None:
-    """Remove what `begun_record` wrote: an option of the ini file writes a record only
+    """Remove the file of `begun_record`: an option of the ini file writes a record only
     where something was judged.
     """
     path = config.invocation_params.dir / (config.stash[state.SETTINGS].json or "")

@@ -1,7 +1,7 @@
 """The pytest hooks and the fixtures.
 
 Every pytest run of an environment imports this module, so it imports nothing heavy. A
-hook imports what it needs when the first recommender test comes.
+hook imports the modules that it needs when the first recommender test comes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Lines of pytest's log file and live log without keys:
-a recommender may log what it sends.
+a recommender may log its requests.
 """
 
 import logging

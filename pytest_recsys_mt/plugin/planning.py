@@ -102,7 +102,7 @@ class Planning:
         running = running_test_of(pyfuncitem)
         nodeid = pyfuncitem.nodeid
         if inspect.iscoroutinefunction(pyfuncitem.obj):
-            return None  # pytest says what is missing
+            return None  # pytest names the missing fixture
         if _asks_itself(pyfuncitem):
             self.unplanned[nodeid] = "asks the recommender itself, not through recsys"
             return True

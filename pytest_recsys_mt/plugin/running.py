@@ -51,8 +51,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Free the requests and the answers of a test once its last attempt is reported.
 
-    They are most of what a run holds, and each full garbage collection would go through
-    those of all earlier tests.
+    They take most of the memory of a run, and each full garbage collection would go
+    through those of all earlier tests.
     """
     try:
         return (yield)

@@ -184,8 +184,8 @@ def send(pull_request: PullRequest, mark: str, text: str) -> str:
 
 
 def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
-    """Whether a job wrote it: whoever could plant the mark in a
-    comment of theirs could change the text later.
+    """Whether a job wrote it: a user who plants the mark in a
+    comment could change the text later.
     """
     author = comment.get("user") or {}
     return author.get("type") == "Bot" and str(comment.get("body", "")).startswith(

@@ -110,8 +110,8 @@ def _in_place(old_text: str, new_text: str) -> Hunk:
 
 
 def _distinct(text: str, other: str) -> str:
-    """A text as it is; with escapes for what is not ASCII if another text that differs
-    from it looks the same.
+    """A text as it is; with escapes for characters beyond ASCII if another text that
+    differs from it looks the same.
 
     Composed and decomposed letters do: ``é`` may be one character or two.
     """

@@ -95,8 +95,8 @@ def _collect(
     results: Mapping[str, Result],
     again: Sequence[Again],
 ) -> None:
-    """Add the contents of the test reports, and what each
-    process found when it sent some requests again.
+    """Add the contents of the test reports, and the findings
+    of each process that sent some requests again.
     """
     # A test has several reports, and the rows of its last attempt count once.
     for nodeid in dict.fromkeys(report.nodeid for report in reports):

@@ -44,8 +44,8 @@ MOST_ROWS = 3
 def evidence(row: Row, where: str = "") -> list[str]:
     """The facts that show why a row does not hold.
 
-    These are what its changed answers share, its smallest example, or without one some
-    of its users.
+    These are the common property of its changed answers, its smallest example, or
+    without one some of its users.
 
     Args:
         row: The row.
@@ -180,7 +180,7 @@ def is_of_one_side(row: Row) -> bool:
 
 
 def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
-    """The lines of one user: what changed in the request, and the answers."""
+    """The lines of one user: the changes of the request, and the answers."""
     score = example.get("score")
     agreement = "" if score is None else f", agreement {score:.2f}"
     yield f"user {one_line(example['user'])}{agreement}"
@@ -244,7 +244,9 @@ def _rows(mark: str, text: str) -> list[str]:
 
 
 def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
-    """Whose smallest example it is, and what is left of the request, in a line."""
+    """Whose smallest example it is, and the size of the remaining
+    request, in a line.
+    """
     source = shrunk["source"]
     whole = shrunk["whole"]
     entries = (

@@ -44,8 +44,8 @@ def settings_of(settings: Settings) -> dict[str, object]:
 
 
 def dependences(rows: Iterable[Row]) -> list[str]:
-    """For each recommender whose values depend on the order of asking, a sentence that
-    says so.
+    """For each recommender whose values depend on the order of requests, a sentence
+    that says so.
 
     One verdict shows only a strong dependence. A weak one shows in all verdicts of a
     recommender together, as they share their users.

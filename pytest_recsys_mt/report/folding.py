@@ -83,7 +83,7 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
 
 
 def _of_group(rows: Sequence[Row]) -> list[Unsettled]:
-    """Rows that agree in what `_alike` names: together, or each alone."""
+    """Rows with the same key by `_alike`: together, or each alone."""
     first = rows[0]
     if len(rows) > 1 and smallest_of(first):
         return [_on_one_example(rows)]
@@ -200,7 +200,7 @@ def without_number(rows: Iterable[Row], several: bool = False) -> str:
 
 def _users_without_number(row: Row) -> str:
     """How many users have no number for which reason, of how
-    many that were asked; empty if all have one.
+    many with a request; empty if all have one.
     """
     account = row.get("account") or {}
     counts = []

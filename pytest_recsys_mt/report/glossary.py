@@ -102,7 +102,7 @@ def _documented() -> Mapping[str, Entry]:
     """The entries of oracles, similarities, metrics, scores
     and aggregates, from their docstrings.
     """
-    # Imported only when an entry is asked for.
+    # Imported only when an entry is needed.
     from pytest_recsys_mt import oracles
     from pytest_recsys_mt.oracles.aggregates import measures
     from pytest_recsys_mt.oracles.scores import metrics, score

@@ -77,7 +77,7 @@ def read_in_words(model: str, read: Readable) -> str:
 
 
 def json_instead(read: Readable) -> list[str]:
-    """How a text model of which answers are unread is asked for a
+    """The way to prompt a text model with unread answers for a
     form that needs no reading, if it has one.
     """
     unread = read["unreadable"]

@@ -115,7 +115,7 @@ def _write_bound(
     not_planned: int,
     settings: Settings,
 ) -> None:
-    """Write how many calls the run makes at most, of which kinds, and what they cost.
+    """Write how many calls the run makes at most, of which kinds, and their cost.
 
     Args:
         reporter: Writes to the terminal.
@@ -185,7 +185,7 @@ def _parts(
 
 
 def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
-    """What the limits a day leave of today, a line for each, and
+    """The rest of today's limits, a line for each, and
     whether that is less than `calls` or `usd`.
     """
     if not settings.daily:

@@ -147,7 +147,7 @@ def promise_of(
         transformation: The relation that it tests; None if it tests none.
         oracle: The name of the oracle that judges, as in a record; empty if it is not
             known.
-        allowed: How the oracle bounds what it measures.
+        allowed: How the oracle bounds its measure.
 
     Returns:
         The words of the relation, else of the test, else of the oracle; empty if none
@@ -162,7 +162,7 @@ def promise_of(
 
 
 def _fits(transformation: object, oracle: str, allowed: Allowed | None) -> bool:
-    """Whether an oracle checks what a relation promises:
+    """Whether an oracle checks the promise of a relation:
     a change, or that nothing changes.
     """
     if not oracle:

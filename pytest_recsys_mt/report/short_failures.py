@@ -43,7 +43,7 @@ def short_traceback(
     failure.
 
     The sentence of the verdict stands below it, so the values that pytest shows would
-    say it twice more. Who asks for another style of traceback (``--tb``) gets all of
+    say it twice more. Another style of traceback (``--tb``) shows all of
     it.
     """
     message = str(excinfo.value)

@@ -189,7 +189,7 @@ def _fair_widths(
     gaps = len(columns) - 1
     taken = sum(width for place, width in enumerate(widths) if place not in wordy)
     room = WIDTH - gaps - taken
-    # The narrowest first: what it does not need of its share goes to the others.
+    # The narrowest first: the rest of its share goes to the others.
     wordy.sort(key=lambda place: widths[place])
     for done, place in enumerate(wordy):
         share = max(LEAST, room // (len(wordy) - done))

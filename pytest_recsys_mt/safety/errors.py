@@ -38,7 +38,7 @@ class DataError(RecsysError):
 
 
 class RecommenderError(RecsysError):
-    """A recommender cannot be found, built or asked."""
+    """A recommender cannot be found, built or called."""
 
 
 class MissingExtraError(RecommenderError):
@@ -46,11 +46,11 @@ class MissingExtraError(RecommenderError):
 
 
 class MissingAnswerError(RecommenderError):
-    """Replay asked for an answer that was never recorded."""
+    """A replay needs an answer that was never recorded."""
 
 
 class UnreachableError(RecommenderError):
-    """A service does not say what it is; the text names it
+    """A service does not identify itself; the text names it
     and the cause, so no traceback is shown.
     """
 

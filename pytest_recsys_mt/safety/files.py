@@ -1,8 +1,9 @@
 """Files: ours, written completely or not at all, those that a user names, and
 texts of unknown origin.
 
-A run trusts its stored answers and trained weights, so whoever can write them controls
-the verdicts. A link in the place of such a file would redirect a write to another file.
+A run trusts its stored answers and trained weights, so a user who can write them
+controls the verdicts. A link in the place of such a file would redirect a write to
+another file.
 """
 
 import contextlib

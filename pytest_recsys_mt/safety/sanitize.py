@@ -27,9 +27,9 @@ _INVISIBLE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]",
 )
 """Control characters except tab and line feed, invisible and bidirectional formatting
-(also the tag characters, which can smuggle text past a reader), what XML forbids, and
-lone surrogates, which UTF-8 cannot encode. The zero-width joiners stay: several scripts
-need them.
+(also the tag characters, which can hide text from a reader), characters that XML
+forbids, and lone surrogates, which UTF-8 cannot encode. The zero-width joiners stay:
+several scripts need them.
 """
 
 _COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|(?<!\S)([-+~^])(?=\1\1 )")

@@ -39,10 +39,10 @@ class Remedy(TypedDict):
 
     relation: str
     code: str
-    promised: str  # what a recommender must declare in `promises`; empty if nothing
+    promised: str  # the value that a recommender must declare in `promises`; else empty
     asked: list[
         str
-    ]  # tests of the suite that ask this already, and pass without the fault
+    ]  # tests of the suite with this relation, which pass without the fault
 
 
 class Trial(TypedDict):

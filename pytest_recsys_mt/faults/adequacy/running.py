@@ -41,7 +41,7 @@ SETS = {
     "--junitxml": "each run would write over the file of the one before",
     "--junit-xml": "each run would write over the file of the one before",
 }
-"""Options of pytest that make no sense for many runs, and what to do instead."""
+"""Options of pytest that make no sense for many runs, and the advice for each."""
 
 CLAIM = ("nodeid", "oracle", "relation", "margin", "allowed")
 """The facts of a verdict that depend on the test alone."""
@@ -221,7 +221,7 @@ class Runs:
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:
-        # Hundreds of runs read the same modules: let Python keep what it compiled, next
+        # Hundreds of runs read the same modules: let Python keep the bytecode, next
         # to the records.
         left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
         environment = {

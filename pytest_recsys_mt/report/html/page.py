@@ -70,7 +70,7 @@ def read_record(path: Path) -> dict[str, object]:
     """The record that ``--recsys-json`` wrote to `path`.
 
     Raises:
-        DataError: If the file is not a record; says what it is.
+        DataError: If the file is not a record; says which kind of file it is.
     """
     try:
         return document_in(path)

@@ -200,8 +200,8 @@ class Drawing:
         """The drawing as an element of HTML.
 
         Args:
-            label: What it shows, for those who cannot see it; empty if the text beside
-                it says the same.
+            label: A description, for readers who cannot see it; empty if the text next
+                to it says the same.
         """
         role = (
             f'role="img" aria-label="{escape(label)}"'

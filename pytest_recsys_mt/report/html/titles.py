@@ -27,7 +27,7 @@ CONDITIONS: Mapping[str, str] = {
     "trained_on": "trained on {}",
     "fold": "fold {}",
 }
-"""In words what a test changes of the design (`Design`), by field."""
+"""The changes of a test to the design (`Design`) in words, by field."""
 
 EXACTLY: Mapping[str, str] = {
     "history=0": "no history",
@@ -44,7 +44,7 @@ _CHANGES = re.compile(r"\w+=[\w.-]+(?:, \w+=[\w.-]+)*")
 
 
 def title_of(row: Row) -> str:
-    """The test's name as a sentence; what it measures if the name is only a heading."""
+    """The test's name as a sentence; its measure if the name is only a heading."""
     words = spoken(spoken_of(row["nodeid"]))
     metric = row.get("metric") or ""
     measured = entry_of(metric)
@@ -65,13 +65,15 @@ def name_of(row: Row) -> str:
 
 
 def step_of(row: Row) -> str:
-    """What a row judges within its test, in words, as `gate.comparison.step_of`."""
+    """The step that a row judges within its test, in words, as
+    `gate.comparison.step_of`.
+    """
     text, against = conditions(row["relation"]), row.get("against")
     return f"{text} against {conditions(against)}" if against else text
 
 
 def conditions(relation: str) -> str:
-    """In words what a test changes of the design:
+    """The changes of a test to the design in words:
     ``history=5, recall=True``; else the text itself.
     """
     if not _CHANGES.fullmatch(relation):

@@ -20,7 +20,7 @@ from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 KEPT = "run "
-"""What the name of a kept run begins with, before its number."""
+"""The beginning of the name of a kept run, before its number."""
 LATE = 10
 """The latest runs, which have a line each where a verdict is opened."""
 DRAWN = 20
@@ -32,7 +32,7 @@ ROOM = 1_000_000
 
 
 KeyedCard = tuple[tuple[str, *Key], Card]
-"""A card with what it has in common with those of other runs: its model if runs differ
+"""A card with the key that it shares with those of other runs: its model if runs differ
 in it, its test, and more.
 """
 
@@ -154,7 +154,7 @@ def _runs(
 
 
 def _keys(cards: Sequence[Card], several_models: bool) -> list[KeyedCard]:
-    """The cards of a run by what they have in common with those of other runs."""
+    """The cards of a run by the keys that they share with those of other runs."""
     models = sorted({card.row["model"] for card in cards})
     keys = []
     for key, card in keyed(cards, models):
@@ -189,7 +189,7 @@ def began(record: Mapping[str, Any]) -> str:
 
 
 def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what only the report of its run
+    """A record without the parts that only the report of its run
     shows, which is nearly all of it.
     """
     removed: dict[str, Any] = {"examples": [], "shrunk": None, "per_user": {}}
@@ -227,7 +227,7 @@ def _require_common(
 
 
 def _differences(old: Document, new: Document) -> list[str]:
-    """Why two runs cannot be compared: what else was asked, or of what other data."""
+    """Why two runs cannot be compared: the differences of their requests or data."""
     before = _facts(old)
     after = _facts(new)
     return [
@@ -238,7 +238,7 @@ def _differences(old: Document, new: Document) -> list[str]:
 
 
 def _facts(record: Document) -> Mapping[str, Any]:
-    """What two runs must have in common to be compared, by the names
+    """The facts that two runs must share to be compared, by the names
     that users know.
     """
     facts: dict[str, Any] = {
@@ -307,8 +307,8 @@ def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[St
 
 
 def broken_of(tracks: Sequence[Track]) -> list[Card]:
-    """What is not settled in the last run, with its transcripts:
-    as much of it as the page has room for.
+    """The verdicts that are not settled in the last run, with as many
+    transcripts as the page has room for.
     """
     room = ROOM
     shown: list[Card] = []

@@ -77,8 +77,8 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
 
     Raises:
         DataError: If a model stands in two records of the same prompts, if records of
-            one data set differ in what values depend on, or if there is nothing to
-            show.
+            one data set differ in facts that values depend on, or if there is nothing
+            to show.
     """
     boards = []
     for pool in pools_of(records):

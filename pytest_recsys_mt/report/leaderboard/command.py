@@ -212,7 +212,7 @@ def _notes(board: Board) -> list[str]:
 
 
 CSV_COLUMNS = (
-    # What is measured.
+    # The measure.
     "suite",
     "data",
     "table",

@@ -14,14 +14,14 @@ from pytest_recsys_mt.report.leaderboard.pools import Key
 from pytest_recsys_mt.report.short_names import letters_of, named
 
 BETTER = {"at least": "higher", "at most": "lower", "within": "nearer 0"}
-"""Which values are better, by what a row allows."""
+"""Which values are better, by the side that a row allows."""
 
 GOODNESS: Mapping[str, Callable[[float], float]] = {
     "at least": lambda value: value,
     "at most": lambda value: -value,
     "within": lambda value: -abs(value),
 }
-"""A number that is greater for better values, by what a row allows."""
+"""A number that is greater for better values, by the side that a row allows."""
 
 Ahead = dict[str, tuple[str, ...]]
 """On one measure, the models that each model is ahead of."""
@@ -128,8 +128,8 @@ def _cells(row_of: Mapping[str, Row], allowed: str, ahead: Ahead) -> dict[str, C
 
     Args:
         row_of: The row of each model.
-        allowed: What the rows allow, a key of `BETTER` if it is known which values are
-            better.
+        allowed: The side that the rows allow, a key of `BETTER` if it is known which
+            values are better.
         ahead: The models that each is ahead of.
     """
     values = {}

@@ -132,7 +132,7 @@ def unknown_of(row: Row) -> dict[str, int]:
     return found
 
 
-def asked_users(row: Row) -> int:
+def number_of_users(row: Row) -> int:
     """The number of users of a row, those without a value too."""
     counts = [row.get(name) for name in ("users", "not_applicable", "errors")]
     return sum(count for count in counts if isinstance(count, int))

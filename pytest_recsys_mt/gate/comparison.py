@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from pytest_recsys_mt.gate.comparable import (
-    asked_users,
+    number_of_users,
     obstacle,
     obstacle_together,
     unknown_in_one,
@@ -159,7 +159,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Changed | _Undecided:
     found["users"] = len(users)
     found["margin"] = margin
     found["suspicious"] = suspicious
-    found["early"] = asked_users(old) < asked_users(new)
+    found["early"] = number_of_users(old) < number_of_users(new)
     then = _side(old, users, joint, unknown)
     now = _side(new, users, joint, unknown)
     if np.array_equal(then.values, now.values) and not unknown:

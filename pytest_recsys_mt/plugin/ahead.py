@@ -26,9 +26,9 @@ from pytest_recsys_mt.plugin.state import (
     BEGUN,
     RUNNING_TEST,
     Begun,
-    asks_now,
     is_shipped,
     new_running_test,
+    sends_now,
 )
 from pytest_recsys_mt.safety.errors import RecsysError
 
@@ -44,7 +44,7 @@ SLOW = "without greenlet each test waits for its own answers, one after another;
 """The note of a run in which bodies cannot be parked."""
 
 
-def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
+def send_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     """Begin the bodies that run ahead, and send the requests that they wait for, all
     together.
 
@@ -98,7 +98,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         with run.progress.doing(f"for {len(parts)} tests"), only_one as is_first:
             if is_first:
                 Schedule(run.executor, parts).run()
-    asks_now(item, run)
+    sends_now(item, run)
     return time.perf_counter() - began
 
 
@@ -211,7 +211,7 @@ def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[P
     """The first requests of a metamorphic test as a part of a schedule; none if they
     are not known beforehand.
     """
-    if not items.asks_two_sides(item):
+    if not items.sends_two_sides(item):
         return []
     # An exception of a transformation here is raised again in its own test.
     with suppress(Exception, *OUTCOMES):
@@ -270,7 +270,7 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
     """Whether the body of a test runs ahead: it is marked for it, and
     needs nothing that pytest sets up for it.
     """
-    if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
+    if not _is_marked(item, run) or is_skipped(item) or items.is_drawn(item):
         return False
     if (
         items.own_fixtures(item)
@@ -285,7 +285,7 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
     return set(inspect.signature(item.obj).parameters) <= available
 
 
-def _asks_for_it(item: pytest.Function, run: Run) -> bool:
+def _is_marked(item: pytest.Function, run: Run) -> bool:
     """Whether a test is marked to run ahead.
 
     The closest of its marks says so; without one, tests of shipped suites do, and all

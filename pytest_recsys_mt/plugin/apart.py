@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.plugin.state import asks_now
+from pytest_recsys_mt.plugin.state import sends_now
 
 
 class Apart:
@@ -47,7 +47,7 @@ class Apart:
     def __call__(self) -> Iterator[None]:
         """Surround one stretch of users' code."""
         began = time.perf_counter()
-        asks_now(self._item, self._run)
+        sends_now(self._item, self._run)
         generators_outside = _generators()
         handlers_outside = logging.root.handlers
         _set_generators(self._generators or generators_outside)

@@ -39,7 +39,7 @@ the given transformations or for all.
 """
 
 
-def asks(item: pytest.Item) -> bool:
+def sends_requests(item: pytest.Item) -> bool:
     """Whether a test sends requests. A run without such a test is partial."""
     return not FIXTURES.isdisjoint(fixtures_of(item))
 
@@ -103,7 +103,7 @@ def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
         return item.get_closest_marker(THOROUGH) is None
     quick = item.get_closest_marker(QUICK)
     if quick is None:
-        return not asks(item)
+        return not sends_requests(item)
     return not quick.args or name_of(parameters_of(item).get("followup")) in quick.args
 
 

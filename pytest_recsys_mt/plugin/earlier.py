@@ -18,7 +18,7 @@ from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import UNSETTLED
 from pytest_recsys_mt.gate.store import Store, Was
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import (
     design_of,
     parameters_of,
@@ -172,7 +172,7 @@ class Earlier:
 
         Tests of one module stay together, so that its fixtures are set up once.
         """
-        if not any(asks(item) for item in items):
+        if not any(sends_requests(item) for item in items):
             return
         ranks = {
             item: self._rank(item) for item in items

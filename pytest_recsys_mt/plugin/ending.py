@@ -155,7 +155,7 @@ def conclude(
         config.stash[state.PROBLEMS].append(_NOTHING_PINNED)
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
-    is_wanted = bool(rows) or _asked_for(config)
+    is_wanted = bool(rows) or _is_requested(config)
     if not is_wanted and not collected:
         return
     from pytest_recsys_mt.report.attempts import lost, missing, results_of
@@ -250,7 +250,7 @@ def _captured(config: pytest.Config) -> Iterator[None]:
         manager.read_global_capture()  # drops the captured output
 
 
-def _asked_for(config: pytest.Config) -> bool:
+def _is_requested(config: pytest.Config) -> bool:
     """Whether the user wants a report on recommenders, whatever was collected.
 
     Options in the ini file apply to every command, so they do not count: a run of other

@@ -230,7 +230,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     settings = config.stash[state.SETTINGS]
     runs_no_test = settings.list or state.runs_nothing(config) or session.testsfailed
-    asking_tests = sum(collection.asks(item) for item in session.items)
+    asking_tests = sum(collection.sends_requests(item) for item in session.items)
     if asking_tests and not runs_no_test:
         # Before anything makes the run, which takes the settings as they are then.
         config.stash[state.SETTINGS] = replace(settings, family=asking_tests)
@@ -265,7 +265,9 @@ def pytest_report_collectionfinish(
     settings = config.stash[state.SETTINGS]
     if settings.list or config.option.collectonly:
         return None
-    if not any(collection.asks(item) and state.is_shipped(item) for item in items):
+    if not any(
+        collection.sends_requests(item) and state.is_shipped(item) for item in items
+    ):
         return None
     users, smallest_shown = state.run_of(config).shows
     if smallest_shown <= state.SMALLEST:

@@ -133,7 +133,7 @@ def _names_in_code(code: CodeType) -> set[str]:
     return names
 
 
-def asks_two_sides(item: pytest.Item) -> bool:
+def sends_two_sides(item: pytest.Item) -> bool:
     """Whether a test is metamorphic and its questions are known beforehand."""
     return item.get_closest_marker(MARK) is not None and not is_drawn(item)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
@@ -161,7 +161,7 @@ class Reported:
                 "items",
                 (),
             )  # missing if the collection was interrupted
-            return [item.nodeid for item in items if asks(item)]
+            return [item.nodeid for item in items if sends_requests(item)]
         try:
             return list(_collected_in(path)["asking"])
         finally:
@@ -203,7 +203,7 @@ def say_collected(session: pytest.Session, note_on: Callable[[], str | None]) ->
             to note.
     """
     given = getattr(session.config, "workerinput", {}).get(KEY)
-    asking = [item.nodeid for item in session.items if asks(item)]
+    asking = [item.nodeid for item in session.items if sends_requests(item)]
     if given is None or not asking:
         return
     path = Path(given)

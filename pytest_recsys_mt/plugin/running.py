@@ -44,7 +44,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     elif run is not None:
         run.recommenders.begin()
     if run is not None:
-        state.asks_now(item, run)
+        state.sends_now(item, run)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -98,7 +98,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
-        _ask_before(pyfuncitem, running, running.recsys)
+        _send_before(pyfuncitem, running, running.recsys)
     if running.transformation is not None:
         source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
@@ -116,12 +116,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
                 shrink(pyfuncitem, running, settings)
 
 
-def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
+def _send_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
     """Send the requests that come before the body of a test:
     those of earlier examples, and of other tests.
     """
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead
+    from pytest_recsys_mt.plugin.ahead import send_ahead
     from pytest_recsys_mt.plugin.apart import time_limit
 
     run = state.run_of(item.config)
@@ -129,7 +129,7 @@ def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> 
     if earlier is not None:
         with time_limit(item, counts=False):
             earlier.replay(item, recsys, run)
-    running.ahead = ask_ahead(item, running, run)
+    running.ahead = send_ahead(item, running, run)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -158,7 +158,9 @@ def pytest_runtest_makereport(
     report = yield
     if call.excinfo is not None:
         _shorten_traceback(report, item, call)
-    asks_recommender = state.RUNNING_TEST in item.stash or collection.asks(item)
+    asks_recommender = state.RUNNING_TEST in item.stash or collection.sends_requests(
+        item
+    )
     if asks_recommender and report.when == "setup" and report.passed:
         _forget_earlier_attempt(item)
     if asks_recommender:

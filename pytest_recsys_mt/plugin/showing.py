@@ -17,7 +17,7 @@ import pytest
 from pytest_recsys_mt.calls.progress import Progress, Standing, line
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.plugin import status_line
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import relation_of
 
 FOLDER_KEY = "recsys_mt_progress"
@@ -179,7 +179,7 @@ class Showing:
         item: pytest.Item,
     ) -> Generator[None, object, object]:
         """Make a test that sends requests a phase of its own."""
-        if not asks(item):
+        if not sends_requests(item):
             return (yield)
         with self._progress.doing(_name(item)):
             return (yield)

@@ -15,7 +15,7 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.shrinking import smallest_raising
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.plugin.state import EARLIER
-from pytest_recsys_mt.report.raising import how_to_ask
+from pytest_recsys_mt.report.raising import how_to_send
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
@@ -120,5 +120,5 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
         if case.request.user == request.user:
             source = case.request
             break
-    lines = how_to_ask(source, request, smallest)
+    lines = how_to_send(source, request, smallest)
     failure.smallest = redact(sanitize("\n".join(lines)))

@@ -116,7 +116,7 @@ def is_shipped(item: pytest.Item) -> bool:
     return item.path.resolve().is_relative_to(_SUITES)
 
 
-def asks_now(item: pytest.Item, run: Run) -> None:
+def sends_now(item: pytest.Item, run: Run) -> None:
     """Record that requests from now on are sent for this test."""
     stash = item.session.stash
     items = item.session.items

@@ -172,9 +172,9 @@ def send(pull_request: PullRequest, mark: str, text: str) -> str:
             None,
         )
         if found is None:
-            written = _ask(client, "POST", own, {"body": text})
+            written = _send_json(client, "POST", own, {"body": text})
         else:
-            written = _ask(
+            written = _send_json(
                 client,
                 "PATCH",
                 f"{issues}/comments/{found['id']}",
@@ -195,13 +195,15 @@ def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
 
 def _comments(client: httpx2.Client, address: str) -> Iterator[Mapping[str, Any]]:
     for page in count(1):
-        listed = _ask(client, "GET", f"{address}?per_page={PAGE}&page={page}")
+        listed = _send_json(client, "GET", f"{address}?per_page={PAGE}&page={page}")
         yield from listed
         if len(listed) < PAGE:
             return
 
 
-def _ask(client: httpx2.Client, method: str, address: str, data: Any = None) -> Any:
+def _send_json(
+    client: httpx2.Client, method: str, address: str, data: Any = None
+) -> Any:
     import httpx2
 
     try:

@@ -12,7 +12,7 @@ MOST_PARTS = 8
 """Most items of a list that are written as code: more are not readable."""
 
 
-def how_to_ask(
+def how_to_send(
     source: Request | None,
     failed: Request,
     smallest: Request | None,

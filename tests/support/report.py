@@ -38,7 +38,7 @@ from pytest_recsys_mt.report.junit import _name_ours
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short, limit_of
 from pytest_recsys_mt.report.outputs import record_at
-from pytest_recsys_mt.report.raising import as_code, how_to_ask
+from pytest_recsys_mt.report.raising import as_code, how_to_send
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import lines_of, row_of
@@ -86,7 +86,7 @@ __all__ = [
     "evidence",
     "few_of",
     "folded",
-    "how_to_ask",
+    "how_to_send",
     "in_csv",
     "in_markdown",
     "inapplicable",

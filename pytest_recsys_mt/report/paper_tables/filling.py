@@ -91,7 +91,7 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
                 continue
             values[name] = cells
             # Figures next to a verdict on no user are of other users.
-            users[name] = {_users_asked(row) for row in used} - {0}
+            users[name] = {_number_of_users(row) for row in used} - {0}
             unread[name] = {_users_unread(row) for row in used} - {0}
             for column_name, reason in reasons.items():
                 lines_by_column = lacking.setdefault(reason.text, {})
@@ -104,7 +104,7 @@ def cut(text: str) -> str:
     return shorten(redact(text), 300, placeholder=" …")
 
 
-def _users_asked(row: Row) -> int:
+def _number_of_users(row: Row) -> int:
     """Users; a row of questions counts the unread ones among them."""
     with_unread = row["users"] + _users_unread(row)
     answers = (row["details"].get("unreadable") or {}).get("of", with_unread)

@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     """Compare two logs and report it.
 
     Returns:
-        0 if the lists are the same but for noise, else 1.
+        0 if the lists are the same except for noise, else 1.
 
     Raises:
         DataError: If a log cannot be read.
@@ -218,7 +218,7 @@ def _lists(count: int) -> str:
 
 
 def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
-    """Refuse what a comparison of logs cannot do.
+    """Refuse sides and options that a comparison of logs cannot use.
 
     Raises:
         DataError: If one side is no log, or an option does not apply.

@@ -1,5 +1,5 @@
-"""Users' code that runs for a test before the test: what it prints, logs, warns of and
-draws is kept for the test.
+"""Users' code that runs for a test before the test: its output, logs, warnings and
+random states are kept for the test.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Apart:
                 self.seconds += time.perf_counter() - began
 
     def hand_over(self) -> None:
-        """Print, log and warn of within the test what was
-        printed, logged and warned of before it.
+        """Repeat the output, logs and warnings from before the
+        test within it.
         """
         for buffer, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             buffer.flush()

@@ -1,4 +1,4 @@
-"""What changed for each test since it last ran, in lines for the terminal."""
+"""The changes of each test since it last ran, in lines for the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INDENT = "      "
 
 
 class _Change(NamedTuple):
-    """What became of one test: a sentence, and the lines of its example that differ."""
+    """The change of one test: a sentence, and the lines of its example that differ."""
 
     sentence: str
     details: Sequence[str] = ()
@@ -57,7 +57,7 @@ class EarlierRuns(Protocol):
 
 
 def since(earlier: EarlierRuns, rows: Sequence[Row], digest: str) -> Iterator[str]:
-    """What became of tests since they last ran.
+    """The changes of tests since they last ran.
 
     Args:
         earlier: The kept runs.
@@ -158,7 +158,7 @@ def _differing_lines(earlier_rows: Sequence[Row], row: Row) -> list[str]:
 
 
 def _subject(row: Row) -> tuple[str, str, bool]:
-    """What two rows must agree in for their examples to be comparable."""
+    """The facts that two rows must share for their examples to be comparable."""
     return row["oracle"], row["relation"], row["shrunk"] is not None
 
 

@@ -121,7 +121,7 @@ def _write_bound(
     not_planned: int,
     settings: Settings,
 ) -> None:
-    """Write how many calls the run makes at most, of which kinds, and what they cost.
+    """Write how many calls the run makes at most, of which kinds, and their cost.
 
     Args:
         reporter: Writes to the terminal.
@@ -166,7 +166,7 @@ def _parts(
     settings: Settings,
 ) -> list[str]:
     """The calls of each kind, in words: those of the
-    tests, and what is asked beside them.
+    tests, and those in addition to them.
     """
     calls = sum(count.calls for count in planned)
     to_make = _to_make(planned)
@@ -191,7 +191,7 @@ def _parts(
 
 
 def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
-    """What the limits a day leave of today, a line for each, and
+    """The rest of today's limits, a line for each, and
     whether that is less than `calls` or `usd`.
     """
     if not settings.daily:
@@ -253,7 +253,7 @@ def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
 
 def _notes(counts: Sequence[Count]) -> list[str]:
     """How the tokens in the table of one model are
-    counted, and what is known of its price.
+    counted, and its price as far as it is known.
     """
     notes = []
     if _is_of_text(counts):
@@ -287,7 +287,9 @@ def _note_on_tokens(counts: Sequence[Count]) -> str:
 
 
 def _write_dearest(reporter: Any, plan: Plan) -> None:
-    """Write which test functions cost most, then make most calls, if several make any."""
+    """Write which test functions cost most, then make most calls, if
+    several make any.
+    """
     usd: defaultdict[str, float] = defaultdict(float)
     calls: Counter[str] = Counter()
     for (nodeid, _), count in plan.by_test.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_recsys_mt.report.compared import say
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, told_as_data
+from pytest_recsys_mt.report.outputs import raised_as_data_error, write_out
 from pytest_recsys_mt.report.sheet import Cell, Sheet, Value
 from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -28,10 +28,10 @@ class _Marks:
 
     def cell(self, cell: Cell) -> str:
         value = cell if isinstance(cell, Value) else Value(None)
-        told = self.text(plain(cell) if value is not cell else number(value.number))
-        told = self.bold.format(told) if value.best else told
-        told += self.raised.format(self.text(value.raised)) if value.raised else ""
-        return told + _bounds(value)
+        text = self.text(plain(cell) if value is not cell else number(value.number))
+        text = self.bold.format(text) if value.best else text
+        text += self.raised.format(self.text(value.raised)) if value.raised else ""
+        return text + _bounds(value)
 
 
 def number(value: float | None) -> str:
@@ -65,8 +65,8 @@ def write_sheets(
     **formats: Callable[[], str],
 ) -> None:
     """Print some tables in the format of the ending `usual`, or write them to a file in
-    that of its ending, as `formats` say where they do. `what` they are is told in a
-    word or two: ``leaderboard``.
+    that of its ending, as `formats` say where they do. `what` names them in a word
+    or two: ``leaderboard``.
 
     Raises:
         DataError: If the file cannot be written.
@@ -75,9 +75,9 @@ def write_sheets(
     """
     ending = usual if output is None else output.suffix
     own = formats.get(ending.removeprefix("."))
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         text = own() if own else WRITERS[ending](what, title, sheets)
-    put_out(text, output, what)
+    write_out(text, output, what)
 
 
 def markdown(what: str, title: str, sheets: Sequence[Sheet]) -> str:

@@ -1,4 +1,4 @@
-"""What the calls of a run took: in all, and by suite, model and purpose."""
+"""The cost of the calls of a run: in all, and by suite, model and purpose."""
 
 import math
 from collections import defaultdict
@@ -27,8 +27,8 @@ class _Share:
     """The calls of one suite, model and purpose.
 
     Attributes:
-        calls: The facts of each call, one for each attempt; the last says what came of
-            it.
+        calls: The facts of each call, one for each attempt; the last has the
+            result.
         attempts: The attempts that were sent for this purpose, and paid for.
     """
 
@@ -41,10 +41,12 @@ def _sums(share: _Share, purpose: str) -> Sums:
     calls = share.calls
     attempts = share.attempts
     results = [facts[-1] for facts in calls]
-    # A call beside the tests, or one that checks for changed answers, is no call that a
-    # test asked for.
-    is_beside = purpose in BESIDE
-    states = [result.state for result in results if not is_beside and not result.again]
+    # A call in addition to the tests', or one that checks for changed answers, is not a
+    # call of a test.
+    is_additional = purpose in BESIDE
+    states = [
+        result.state for result in results if not is_additional and not result.again
+    ]
     made_after_failures = [
         facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"
     ]
@@ -89,7 +91,7 @@ def spent(
     """The calls of a run, in a row for each suite, model and purpose.
 
     Args:
-        facts: What is known of each call, by its key.
+        facts: The facts of each call, by its key.
         causes: The test that each call was first made for, by its key. Further attempts
             at a call are in the row of the purpose ``retry``.
         planned: The keys of the calls that tests planned and did not make.
@@ -142,7 +144,7 @@ def along(calls: Calls, axis: str) -> dict[str, Sums]:
 
 
 def cost(sums: Mapping[str, Any]) -> str:
-    """What calls cost, in words; empty if nothing is known."""
+    """The cost of calls, in words; empty if nothing is known."""
     if sums["usd"] is not None:
         return dollars(sums["usd"])
     most = sums.get("usd_at_most")  # records of earlier versions lack it

@@ -72,7 +72,7 @@ def _bars(
 
     Args:
         names: The name of each group.
-        columns: What the bars of a group stand for.
+        columns: The meaning of each bar of a group.
         values: The lengths of the bars of each group.
         label: What it shows, in words.
         stacked: Whether the bars of a group are the parts of one bar, side by side.
@@ -118,7 +118,7 @@ def _draw_group(
 
 
 def _draw_legend(drawing: svg.Drawing, columns: Sequence[str]) -> None:
-    """Draw what each colour stands for, below the bars."""
+    """Draw the legend of the colours, below the bars."""
     baseline = drawing.height - 12
     for at, column in enumerate(columns):
         left = 266 + 108 * at

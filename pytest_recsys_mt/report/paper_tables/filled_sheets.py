@@ -73,7 +73,9 @@ def _mean(cell: Values) -> float:
 
 
 def _notes(filled: Filled, data: str) -> list[str]:
-    """On what the table was run, what its cells are means over, and why some are empty."""
+    """The data of the table, the unit of the means in its cells, and why some are
+    empty.
+    """
     table = filled.table
     origin = f"Run on {data}."
     if table.printed:
@@ -126,7 +128,9 @@ def _empty_cells(
 
 
 def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
-    """The range of some numbers; by the names of the lines if they have different ones."""
+    """The range of some numbers; by the names of the lines if they have
+    different ones.
+    """
     ranges = {}
     for name, numbers_of_line in numbers.items():
         if numbers_of_line:

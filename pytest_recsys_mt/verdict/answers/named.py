@@ -1,4 +1,4 @@
-"""Requests of users whom a test names, whether the run sampled them or not."""
+"""The protocol for requests of users whom a test names, sampled by the run or not."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ class Named(Protocol[Side]):
 
     @property
     def users(self) -> Collection[str]:
-        """All users of the data with requests."""
+        """All users of the data for whom a request can be made."""
         ...
 
     @property
@@ -46,9 +46,9 @@ class Named(Protocol[Side]):
         ...
 
     def written(self, file: Path, /) -> str:
-        """The note of this run on a file that it wrote; empty if it did not."""
+        """The message of this run when it wrote a file; empty if it did not."""
         ...
 
-    def write(self, file: Path, text: str, note: str, /) -> None:
-        """Write a file, and add a note on it to the run."""
+    def write(self, file: Path, text: str, message: str, /) -> None:
+        """Write a file, and print the message at the end of the run."""
         ...

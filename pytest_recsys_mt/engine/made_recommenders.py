@@ -70,7 +70,7 @@ class MadeRecommenders:
         with self._run.progress.doing(f"loading {shown(spec)}"):
             made = made_from(spec, *self._options)
         if isinstance(made, Trained):
-            made.told = self._run.progress.tell
+            made.told = self._run.progress.report
         return made
 
     def name_of(

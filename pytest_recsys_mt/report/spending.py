@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
+from pytest_recsys_mt.calls.causes import (
+    CONTROL,
+    COUNTED_APART,
+    PURPOSES,
+    SEARCH,
+    Cause,
+)
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.states import grouped
@@ -43,7 +49,7 @@ def _sums(share: _Share, purpose: str) -> Sums:
     results = [facts[-1] for facts in calls]
     # A call beside the tests, or one that checks for changed answers, is no call that a
     # test asked for.
-    is_beside = purpose in BESIDE
+    is_beside = purpose in COUNTED_APART
     states = [result.state for result in results if not is_beside and not result.again]
     made_after_failures = [
         facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"
@@ -105,7 +111,7 @@ def spent(
         share.attempts += first_attempt
         if retries:
             shares[cause.suite, cause.model, RETRY].attempts += retries
-        is_of_a_test = PURPOSES[cause.purpose] not in BESIDE
+        is_of_a_test = PURPOSES[cause.purpose] not in COUNTED_APART
         if is_of_a_test and not call[-1].again:
             planned_keys.add(key)
     rows = []

@@ -197,7 +197,7 @@ def _with_bullets_below(lines: list[str]) -> list[str]:
     if not below or len(outer) < 2 or outer[0] != min(numbered):
         return lines
     # Of one list whose first line lost its indent the entries go on counting; lists
-    # below begin anew.
+    # below begin again.
     counts = [int(numbered[at]["number"]) for at in outer] == list(
         range(1, len(outer) + 1),
     )
@@ -217,7 +217,7 @@ def _with_number(line: str) -> str:
 
 
 def _lines(text: str) -> Iterator[Piece]:
-    """The pieces of a text, line by line; what stands below an entry is a note."""
+    """The pieces of a text, line by line; a line below an entry is a note."""
     numbered = False  # whether a numbered list has begun
     bullet_indent: int | None = None  # that of the entry whose comments may follow
     for line in _without_tables(_prepared(text)):
@@ -227,7 +227,7 @@ def _lines(text: str) -> Iterator[Piece]:
         stripped = line.strip()
         indent = len(line) - len(line.lstrip())
         if not indent and _names_a_list(stripped):
-            # What stands below it is no comment on an entry above it.
+            # A line below it is no comment on an entry above it.
             numbered = False
             bullet_indent = None
         for piece in marked(stripped):
@@ -305,7 +305,7 @@ def _names_a_list(line: str) -> bool:
 
 
 def _separator(line: str) -> str:
-    """What separates the names of columns in a line; empty if it is no header."""
+    """The separator of the names of columns in a line; empty if it is no header."""
     for mark in (",", ";", "\t"):
         if mark not in line:
             continue

@@ -24,7 +24,7 @@ def titles_in(offer: Offer, text: str, *, strict: bool) -> list[Named]:
     """The titles of an enumeration; of several readings, the longest title wins.
 
     Args:
-        offer: What the text may name.
+        offer: The items that the text may name.
         text: A line, or what stands in it behind its first words.
         strict: Whether the same item twice makes it another text than an enumeration.
 

@@ -106,11 +106,11 @@ def _reason(
     p_value: float | None,
     users: int,
 ) -> str:
-    """Both means and what the test says, and how many of all users are missing."""
-    told = f"{_in_words(score, mine, theirs, other)}, two-sided p={p_value:.2g}"
+    """Both means, the result of the test, and how many of all users are missing."""
+    text = f"{_in_words(score, mine, theirs, other)}, two-sided p={p_value:.2g}"
     if missing := users - len(mine):
-        told += f"; {_missing_in_words(missing, users)}"
-    return told
+        text += f"; {_missing_in_words(missing, users)}"
+    return text
 
 
 def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:

@@ -120,13 +120,13 @@ def check_popularity_metric(
         getattr(metric, "__name__", repr(metric)),
     )
     if 2 * undefined > len(values) or len({*values}) == 1:
-        told = (
+        values_in_words = (
             f"undefined (NaN) for {undefined} of"
             if undefined
             else f"{values[0]:g} for all"
         )
         raise AssertionError(
-            f"{named} is {told} {len(values)} lists, so it tells none from another",
+            f"{named} is {values_in_words} {len(values)} lists, so it tells none from another",
         )
     found = counterexamples(metric, drawn=drawn, seed=seed)
     failed = [

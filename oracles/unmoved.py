@@ -35,7 +35,7 @@ def unmoved(
       fault, although the mean loss is small. As no list loses more than 1, a share of
       at most `changed` implies a mean loss of at most `changed` too.
 
-    Some lists may change, since scores that tie but for rounding change places: see
+    Some lists may change, since scores that tie except for rounding change places: see
     `changed`.
 
     Example:

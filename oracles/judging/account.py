@@ -1,4 +1,4 @@
-"""What became of every user who was drawn: who counts in a verdict, and how.
+"""The state of every user who was drawn: who counts in a verdict, and how.
 
 Each drawn user is in exactly one part of the account. A user without a number is never
 left out in silence: who was asked and gave none counts at both ends of what is
@@ -95,7 +95,7 @@ class Account:
 
     @property
     def asked(self) -> int:
-        """Users who were asked, whatever came of it."""
+        """Users who were asked, with any result."""
         return self.answered + self.missing + sum(self.left_out.values())
 
     @property

@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import (
-    Anew,
+    Repeated,
     confirmed,
     is_proved_by,
     twice,
@@ -51,7 +51,7 @@ def judge_pair(
     Args:
         source: The answers to the original requests.
         followup: Those to the transformed ones.
-        claim: What is judged.
+        claim: The claim to judge.
         measure: Measures the effects.
 
     Raises:
@@ -124,7 +124,7 @@ class _Comparison:
         return self.source.applicable(self.followup)
 
     def seen(self, pairs: Pairs, context: Context) -> Seen:
-        """What is seen of users who have these answers."""
+        """The observed effects of users who have these answers."""
         effects = self.measure(pairs, context)
         effects = with_floor(effects, pairs, context)
         effects = with_versions(effects, pairs)
@@ -177,13 +177,13 @@ class _Comparison:
             details = {**details, DECLARES: declares}
         return dataclasses.replace(standing, details=details)
 
-    def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
+    def asked_again(self, verdict: Verdict, last: _Step) -> Repeated | None:
         """The verdict on both sides asked at one time: of users whose sides were, and
         of the others asked once more.
 
         A recommender that declares itself deterministic, and a plan, ask everybody
-        again. It asks nothing if the users whose sides were asked at one time prove the
-        claim of `verdict`. None if the answers cannot change.
+        again. No calls are sent if the users whose sides were asked at one time prove
+        the claim of `verdict`. None if the answers cannot change.
         """
         context = self.source.context
         everybody = self.everybody
@@ -293,7 +293,7 @@ def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
 
     Args:
         answers: The answers.
-        claim: What is judged.
+        claim: The claim to judge.
         measure: Measures the effects.
 
     Raises:
@@ -346,7 +346,7 @@ def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdic
     holds = verdict.status == "holds" and not moved
     if verdict.allowed == "at least" or not (holds or context.made_up):
         return verdict
-    # A plan asks too, so that these calls are planned.
+    # A plan sends them too, so that these calls are planned.
     unread = context.unread(source, followup)
     if unread is None or not holds:
         return verdict

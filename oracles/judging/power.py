@@ -1,4 +1,4 @@
-"""What an inconclusive verdict needs: how many more users,
+"""The needs of an inconclusive verdict: how many more users,
 and which effect it could have shown.
 """
 

@@ -1,4 +1,4 @@
-"""What is like a changed item of the history must rise or fall with it.
+"""The neighbours of a changed item of the history must rise or fall with it.
 
 The height of items is 1 if they take the first places of an answer and 0 if it names
 none of them. It is measured for the neighbours

@@ -88,7 +88,7 @@ def _figures(
     found: PairedDifference,
     alpha: float,
 ) -> dict[str, float | None]:
-    """Both means with their spread over fits, and what the test found."""
+    """Both means with their spread over fits, and the result of the test."""
     return {
         **_spread("ours", mine.mean(axis=0)),
         **_spread("other", theirs.mean(axis=0)),
@@ -114,7 +114,7 @@ def _reason(
 
 
 def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:
-    """Both means, what is allowed, and of how many fits they
+    """Both means, the allowed loss, and of how many fits they
     are; the scores are ``(users, fits)``.
     """
     name = getattr(other, "model", "the other recommender")

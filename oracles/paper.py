@@ -117,7 +117,7 @@ def _tested(
     seen: Seen,
     context: Context,
 ) -> Verdict:
-    """The verdict with what the test says.
+    """The verdict with the result of the test.
 
     Args:
         verdict: The verdict on the means, of which some users have answers.

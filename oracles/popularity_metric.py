@@ -32,7 +32,7 @@ DESIDERATA: Final = MappingProxyType(
         "monotone": "a more popular recommendation has the larger bias, a more popular history the smaller",
     },
 )
-"""What a metric should be, in the order of section 3.1 of
+"""The desired properties of a metric, in the order of section 3.1 of
 https://arxiv.org/abs/2406.01285.
 """
 
@@ -206,7 +206,7 @@ _BROKEN: Final = {
     "tail sensitive": _not_tail_sensitive,
     "monotone": _not_monotone,
 }
-"""By desideratum: what a case shows against it, or nothing."""
+"""By desideratum: the function that finds a counterexample in a case, or nothing."""
 
 
 def _cases(drawn: int, seed: int) -> Iterator[Case]:

@@ -17,8 +17,8 @@ def served_as_trained(
     changed: float = 0.02,
     slices: Slices | None = None,
 ) -> Verdict:
-    """Two recommenders that should be one must give the same lists, except for the
-    noise of both.
+    """Two recommenders that should be one must give the same lists, but for the noise
+    of both.
 
     They are a model and its service, an index and its rebuilt one, a release and its
     candidate, or one recommender on two days. The same users are asked, with the same

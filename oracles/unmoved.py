@@ -1,4 +1,4 @@
-"""What says nothing must leave the answer where it is."""
+"""A change without meaning must leave the answer as it is."""
 
 import dataclasses
 

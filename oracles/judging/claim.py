@@ -83,7 +83,7 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:
-    """By how much each user's effect exceeds what the promise allows, ``(n,)``."""
+    """By how much each user's effect exceeds the allowed range, ``(n,)``."""
     least, most = claim.allowed
     return np.maximum(effect - most, least - effect)
 

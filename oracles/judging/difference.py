@@ -31,7 +31,7 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted
     """Raised with the reason if a user's answers have no number: the user counts at
-    both ends of what is possible.
+    both ends of the possible range.
     """
 
 

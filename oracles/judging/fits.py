@@ -28,7 +28,7 @@ _POWER_ERRORS = 0.84
 """Standard errors that give a probability of .8."""
 
 STEP = 2
-"""By what the number of users grows if their answers do
+"""The factor by which the number of users grows if their answers do
 not settle a claim about all fits.
 """
 

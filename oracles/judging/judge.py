@@ -96,7 +96,7 @@ def reported(
 
 
 class _Step(NamedTuple):
-    """The answers of the first `users` users, and what was seen of them."""
+    """The answers of the first `users` users, and their effects."""
 
     users: int
     pairs: Pairs
@@ -115,7 +115,7 @@ class _Comparison:
 
     @property
     def relation(self) -> str:
-        """The name of what was changed."""
+        """The name of the change."""
         return self.followup.label or self.source.label
 
     @property
@@ -263,8 +263,8 @@ def with_changes(
     """A verdict on the agreement of a deterministic recommender, with how many lists
     changed, and the largest change.
 
-    No noise changes its lists, so each of them is an effect of what the relation
-    changed, also where the mean holds.
+    No noise changes its lists, so each of them is an effect of the relation's
+    change, also where the mean holds.
     """
     agreement = effects.agreement
     if (
@@ -335,11 +335,11 @@ def assess(
 
 
 def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdict:
-    """A verdict that holds, with what the recommender does not read of what its
-    relation changes.
+    """A verdict that holds, with the parts of the relation's change that the
+    recommender does not read.
 
-    A promise about what a recommender does not read is kept, and says nothing: it is
-    kept vacuously.
+    A promise about parts that a recommender does not read is kept, and says nothing: it
+    is kept vacuously.
     """
     context = source.context
     moved = context.deterministic and any(verdict.per_user.values())

@@ -241,8 +241,7 @@ def _places_in_offers(
 def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
     """Looks at places in the list, with the larger p-value of both sides.
 
-    Both have to show them, since what is inserted anywhere always drives out the last
-    item.
+    Both have to show them, since an inserted item always drives out the last one.
     """
     of_source = []
     of_followup = []

@@ -285,7 +285,7 @@ def reached_by(
 
     Args:
         drawn: Effects, ``(samples, users)``.
-        effects: Says what is known of effects.
+        effects: Holds the facts on effects.
         value: The limit.
         alpha: The error rate.
         above: Whether it is the side above that is to be shown.

@@ -33,7 +33,7 @@ OTHERS = "others"
 """The users of all groups that are too small."""
 
 UNKNOWN = "unknown"
-"""The group of users who lack what a slicing goes by."""
+"""The group of users who lack the attribute of a slicing."""
 
 
 SWITCH = "--recsys-slices"

@@ -38,11 +38,11 @@ def step_by_step(
 
     Args:
         claim: The claim to judge.
-        relation: The name of what was changed.
+        relation: The name of the change.
         context: The facts of the run.
         users: How many can be asked.
-        see: Asks the given total number of users, always the same first ones, and
-            measures their effects.
+        see: Requests answers of the given total number of users, always the same first
+            ones, and measures their effects.
 
     Raises:
         OracleError: If the limit lies outside the range of all users' effects.

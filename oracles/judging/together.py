@@ -121,8 +121,8 @@ def _difference(verdict: Verdict) -> Status:
 
 
 def _depends_on_time(verdict: Verdict, deterministic: bool) -> bool:
-    """Whether a change of the recommender between the two
-    sides may be what the verdict shows.
+    """Whether the verdict may show a change of the recommender
+    between the two sides.
     """
     if verdict.estimate is None:
         return False

@@ -196,7 +196,7 @@ def _is_number(value: object) -> bool:
 
 def _texts(value: Any) -> list[str]:
     """The values of an attribute, short enough to be
-    named; none of what is no plain value.
+    named; none of a value that is not plain.
     """
     several = value if isinstance(value, (tuple, list)) else (value,)
     texts = [str(each) for each in several if isinstance(each, (str, int, float))]

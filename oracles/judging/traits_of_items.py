@@ -31,8 +31,8 @@ shared titles are looked at: they take too long.
 """
 
 RECENT = 15
-"""So many of the latest years are limits too: what is
-newer than an index is of the last years.
+"""So many of the latest years are limits too: items
+newer than an index are of the last years.
 """
 
 LONG_TITLE = 30

@@ -59,7 +59,7 @@ class Pin:
 
 
 def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
-    """The entries of a file by user, and what is wrong with their form.
+    """The entries of a file by user, and the mistakes in their form.
 
     Raises:
         OracleError: If it is no file, or no TOML.
@@ -169,7 +169,7 @@ def _some(names: Collection[str]) -> str:
 
 def not_offered(pin: Pin, request: Request, items: Collection[str]) -> Iterator[str]:
     """Which items a sound list cannot have, and whether it is
-    longer than what is pinned as the whole.
+    longer than the list that is pinned as the whole.
     """
     offered = offer(request, items)
     for item in pin.wanted:

@@ -1,4 +1,4 @@
-"""The popularity of recommended items compared with the users' own: log-popularity,
+"""What answers recommend beside what their users have, by popularity: log-popularity,
 lift, Gini and Herfindahl index.
 
 Source:

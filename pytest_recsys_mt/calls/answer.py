@@ -258,7 +258,7 @@ class Known:
     """Answers by the key of their call.
 
     Most answers of a run have the same fields, and the same model, run and counts of
-    tokens. So the names of the fields, short strings and what stands in flat lists are
+    tokens. So the names of the fields, short strings and the values in flat lists are
     kept once for all answers.
     """
 

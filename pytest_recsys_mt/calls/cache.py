@@ -211,8 +211,8 @@ class AnswerCache:
             self._is_stuck = False
         except database.FAULTS as error:
             if isinstance(error.__context__, CacheError):
-                # SQLite has rolled back by itself, so that diskcache cannot: what came
-                # before says why.
+                # SQLite has rolled back by itself, so that diskcache cannot: the
+                # earlier error says why.
                 raise error.__context__ from error
             broken = self._broken("written", error)
             self.unwritable = str(broken)

@@ -77,7 +77,7 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     """The row in `text`, if it is intact and answers the call of `key`.
 
     Raises:
-        ValueError: Says what is wrong.
+        ValueError: If it is not; the text says why.
     """
     row = _row_in(text)
     call = row.get("call")

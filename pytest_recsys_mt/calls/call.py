@@ -239,8 +239,8 @@ def _cached_by_identity(
     maxsize: int,
     is_fixed: Callable[[Any], bool] = _always_fixed,
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Cache the texts that the decorated function writes, by the identity of what it
-    writes.
+    """Cache the texts that the decorated function writes, by the identity of its
+    argument.
 
     Args:
         maxsize: Number of texts that are cached.

@@ -162,7 +162,7 @@ class Budget:
         """How many of the next calls may be sent at once; at least 1 while no limit is
         reached.
 
-        Calls are sent in batches whose calls together take at most what is left. So
+        Calls are sent in batches whose calls together take at most the rest. So
         tokens and cost cannot run far beyond their limits before the next check.
 
         Args:

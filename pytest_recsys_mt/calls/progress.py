@@ -80,7 +80,7 @@ class Standing:
         answered: Those that have an answer.
         left: Seconds that the other calls will take; None if unknown.
         rate: Answers per second.
-        more: What else is known, the most important first.
+        more: Further facts, the most important first.
     """
 
     name: str

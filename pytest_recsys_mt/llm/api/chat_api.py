@@ -318,7 +318,7 @@ def _whole(digits: str) -> int | float:
 
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
-    """What is counted, under any of the usual names; None if nothing is. A part that is
+    """The counts under any of the usual names; None if there are none. A part that is
     not counted is 0. Where one is odd, the larger of prompt and answer is kept alone.
     """
     odd = []

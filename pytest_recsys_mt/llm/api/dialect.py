@@ -149,6 +149,6 @@ KNOWN: Mapping[str, Mapping[str, Any]] = {
 }
 """Fields of `Dialect` that are known before an endpoint refuses anything, by its host.
 
-No other endpoint needs an entry: the usual dialect is tried, and what is refused is
+No other endpoint needs an entry: the usual dialect is tried, and refused fields are
 left out from then on. An entry saves that one refused call.
 """

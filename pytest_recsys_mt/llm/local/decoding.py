@@ -56,8 +56,8 @@ class Writing:
 
 
 def keeps_tokens(network: Any) -> bool:
-    """Whether a model keeps keys and values of what it read, so that any row can go on
-    from them.
+    """Whether a model keeps keys and values of the read tokens, so that any row can go
+    on from them.
 
     A recurrent model keeps a state instead, which some architectures cannot continue.
     """

@@ -255,8 +255,8 @@ def _why_nothing(entries: Sequence[Entry]) -> str:
 
 
 _INVENTED = 5
-"""Fewest titles of a list that is not named as a ranking and names nothing of what is
-offered, and is an answer all the same.
+"""Fewest titles of a list that is not named as a ranking and names no offered
+item, and is an answer all the same.
 """
 
 

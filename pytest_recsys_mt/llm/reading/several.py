@@ -25,7 +25,7 @@ def titles_in(offer: Offer, text: str, *, strict: bool) -> list[Named]:
 
     Args:
         offer: The items that the text may name.
-        text: A line, or what stands in it behind its first words.
+        text: A line, or its part after the first words.
         strict: Whether the same item twice makes it another text than an enumeration.
 
     Returns:

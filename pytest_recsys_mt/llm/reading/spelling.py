@@ -51,7 +51,7 @@ _WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 
 _DOUBLED = re.compile(r"(.)\1+")
 
-_RECURS = 120  # most characters of a text that is kept with what was read in it
+_RECURS = 120  # most characters of a text that is kept with its reading
 
 _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 

@@ -1,5 +1,5 @@
 """The entries of a table: which of its columns has the
-titles, and what the others say of them.
+titles, and the meaning of the others.
 """
 
 import re

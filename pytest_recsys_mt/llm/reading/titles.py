@@ -73,7 +73,7 @@ class Scope:
         self._groups = groups
         self._copies = copies or {}
         self._kept: dict[tuple[str, int | None], Item] = {}
-        self._by_use = False  # whether what is used already decided anything
+        self._by_use = False  # whether use already decided anything
 
     @cached_property
     def shelter(self) -> Shelter:

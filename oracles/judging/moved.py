@@ -28,13 +28,13 @@ from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict.answers import Asked, Context
 
 LEFT = "left a changed list or moved in it"
-"""What became of the items that are looked at in the source's lists."""
+"""The change of the items that are looked at in the source's lists."""
 
 NEW = "are new in a changed list or moved in it"
-"""What became of those that are looked at in the follow-up's lists."""
+"""The change of those that are looked at in the follow-up's lists."""
 
 SAMPLE = 500
-"""About so many of the offered items are looked at, beside those of the lists."""
+"""About so many offered items are looked at, in addition to those of the lists."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Look:
 
     Attributes:
         words: The trait.
-        what: What became of the changed items.
+        what: The change of the items.
         having: How many of the changed items have it.
         changed: How many items left or moved.
         elsewhere: The share of the other items of these lists that have it.
@@ -183,7 +183,7 @@ def _looks_at_side(
 
     Args:
         entries: The entries of the side.
-        what: What became of its changed items.
+        what: The change of its items.
         of_items: Traits with a mask of all items, by their numbers.
         offered_shares: The shares of the offered items with a trait, by its words,
             where they matter.
@@ -241,8 +241,7 @@ def _places_in_offers(
 def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
     """Looks at places in the list, with the larger p-value of both sides.
 
-    Both have to show them, since what is inserted anywhere always drives out the last
-    item.
+    Both have to show them, since an inserted item always drives out the last one.
     """
     of_source = []
     of_followup = []

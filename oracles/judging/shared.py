@@ -1,4 +1,4 @@
-"""What the changed answers of a violated promise share: a trait of their users, or of
+"""The common traits of the changed answers of a violated promise: of their users, or of
 the items that moved in them.
 
 Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`.
@@ -65,12 +65,12 @@ def with_shared(
     pairs: Pairs,
     context: Context,
 ) -> Mapping[str, Any]:
-    """The details of a violated verdict on how far lists moved, with what the lists
-    that break the promise share.
+    """The details of a violated verdict on how far lists moved, with the common
+    traits of the lists that break the promise.
 
     Args:
         details: The details of the verdict so far.
-        claim: What was judged.
+        claim: The judged claim.
         effects: How far the lists of each user moved; other effects add nothing.
         pairs: The answers of both sides.
         context: The facts of the run.
@@ -139,7 +139,7 @@ def what_is_shared(
     unchanged: bool = False,
     ordered: bool = True,
 ) -> dict[str, Any]:
-    """What stands out, as details of a verdict; empty if nothing does.
+    """The traits that stand out, as details of a verdict; empty without any.
 
     Args:
         marked: The scored users whose lists changed, ``(n,)``, or did not.
@@ -240,8 +240,8 @@ def _second_of_users(
     looks: int,
     kinds: tuple[str, str],
 ) -> list[Found]:
-    """A second trait, which tells the users with the first
-    apart, or those without it; at most one.
+    """A second trait, which distinguishes the users with the
+    first, or those without it; at most one.
     """
     with_first = _best_among(
         first.mask,
@@ -271,7 +271,7 @@ def _best_among(
     looks: int,
     kinds: tuple[str, str],
 ) -> Found | None:
-    """The trait that tells some of the users apart.
+    """The trait that distinguishes some of the users.
 
     Args:
         inside: Which users these are, ``(n,)``.
@@ -279,7 +279,7 @@ def _best_among(
         traits: The traits of all users.
         marked: The users whose lists break the promise, ``(n,)``.
         looks: How many traits of users and items are looked at.
-        kinds: What the lists of the marked users are, and those of the others.
+        kinds: The words for the lists of the marked users, and for those of the others.
     """
     marked_inside = marked[inside]
     if marked_inside.all() or not marked_inside.any():

@@ -31,8 +31,8 @@ shared titles are looked at: they take too long.
 """
 
 RECENT = 15
-"""So many of the latest years are limits too: what is
-newer than an index is of the last years.
+"""So many of the latest years are limits too: items
+newer than an index are of the last years.
 """
 
 LONG_TITLE = 30
@@ -54,8 +54,8 @@ _OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
 
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
-    """What may tell items apart, the simplest first; those that share it are at least
-    `FEWEST` percent of them.
+    """Traits that may distinguish items, the simplest first; at least `FEWEST` percent
+    of the items share each.
     """
     titles = [item.title for item in items]
     traits = [
@@ -84,7 +84,7 @@ def places_among(
     Args:
         places: The place of each item, from 0; None where it is no candidate.
         sizes: The number of candidates of which each is one.
-        among: What the candidates are called: ``the candidates``.
+        among: The words for the candidates: ``the candidates``.
     """
     place = np.array(
         [math.nan if each is None else each for each in places],

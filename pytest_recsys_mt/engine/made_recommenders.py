@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
-from pytest_recsys_mt.recommenders.registry import makes_anew
+from pytest_recsys_mt.recommenders.registry import is_made_by_each_process
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.requests.abilities import method_of
@@ -70,7 +70,7 @@ class MadeRecommenders:
         with self._run.progress.doing(f"loading {shown(spec)}"):
             made = made_from(spec, *self._options)
         if isinstance(made, Trained):
-            made.told = self._run.progress.tell
+            made.told = self._run.progress.report
         return made
 
     def name_of(
@@ -149,7 +149,7 @@ class MadeRecommenders:
                 "a fixture gives the recommender, and no other process has it; name it by a spec, "
                 "--recsys-model=package.module:name"
             )
-        if name.startswith("__main__:") or not makes_anew(name):
+        if name.startswith("__main__:") or not is_made_by_each_process(name):
             return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 

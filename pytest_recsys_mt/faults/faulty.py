@@ -8,7 +8,7 @@ from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of
-from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.causes import COUNTED_APART
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
@@ -108,7 +108,7 @@ class Faulty(Wrapped):
         sound: _SoundAnswers,
     ) -> None:
         """Add the recommendations, and those without the fault, to the comparison."""
-        if calls and calls[0].purpose in BESIDE and not self.probed:
+        if calls and calls[0].purpose in COUNTED_APART and not self.probed:
             return  # no verdict depends on these answers
         compared = self._elsewhere if self.probed else self._compared
         without_fault = sound.answers(requests, anyway=self.probed)

@@ -167,7 +167,7 @@ def _attach_failures(
     failures = run.raised(text, model)
     for failure in failures:
         explain(failure)
-    report.recsys_mt["raised"] = [failure.told() for failure in failures]
+    report.recsys_mt["raised"] = [failure.reported() for failure in failures]
 
 
 def _evidence_of(

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
+from pytest_recsys_mt.calls.causes import (
+    CONTROL,
+    COUNTED_APART,
+    PURPOSES,
+    SEARCH,
+    Cause,
+)
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.states import grouped
@@ -43,7 +49,7 @@ def _sums(share: _Share, purpose: str) -> Sums:
     results = [facts[-1] for facts in calls]
     # A call in addition to the tests', or one that checks for changed answers, is not a
     # call of a test.
-    is_additional = purpose in BESIDE
+    is_additional = purpose in COUNTED_APART
     states = [
         result.state for result in results if not is_additional and not result.again
     ]
@@ -107,7 +113,7 @@ def spent(
         share.attempts += first_attempt
         if retries:
             shares[cause.suite, cause.model, RETRY].attempts += retries
-        is_of_a_test = PURPOSES[cause.purpose] not in BESIDE
+        is_of_a_test = PURPOSES[cause.purpose] not in COUNTED_APART
         if is_of_a_test and not call[-1].again:
             planned_keys.add(key)
     rows = []

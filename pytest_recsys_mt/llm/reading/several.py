@@ -24,8 +24,8 @@ def titles_in(offer: Offer, text: str, *, strict: bool) -> list[Named]:
     """The titles of an enumeration; of several readings, the longest title wins.
 
     Args:
-        offer: What the text may name.
-        text: A line, or what stands in it behind its first words.
+        offer: The items that the text may name.
+        text: A line, or its part after the first words.
         strict: Whether the same item twice makes it another text than an enumeration.
 
     Returns:

@@ -63,7 +63,9 @@ def _write(document: Document, path: Path) -> object:
 
 
 def _gate(document: Document, path: Path) -> object:
-    return Gate(asked=True, baseline=(str(path), document)).decide(document, [], {})
+    return Gate(configured=True, baseline=(str(path), document)).decide(
+        document, [], {}
+    )
 
 
 def _junit(document: Document, path: Path) -> object:

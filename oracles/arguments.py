@@ -98,8 +98,8 @@ def whole(oracle: str, name: str, value: Any, least: int) -> int:
 def one_of(oracle: str, name: str, value: Any, valid: Sequence[str]) -> None:
     """One of these words."""
     if value not in valid:
-        told = " or ".join(map(repr, valid)).replace(" or ", ", ", len(valid) - 2)
-        raise OracleError(f"{oracle}: {name} must be {told}, got {value!r}")
+        choices = " or ".join(map(repr, valid)).replace(" or ", ", ", len(valid) - 2)
+        raise OracleError(f"{oracle}: {name} must be {choices}, got {value!r}")
 
 
 def as_many(oracle: str, recommended: Sized, offered: Sized) -> None:

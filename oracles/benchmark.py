@@ -1,7 +1,7 @@
 """Benchmark values: the mean score of the answers, or an aggregate of them, against a
 threshold.
 
-The value is needed whatever the verdict, so all users are asked.
+The value is needed for any verdict, so all users are asked.
 """
 
 import dataclasses

@@ -94,7 +94,7 @@ def _require_values(choices: Choices, baseline: Mapping[str, float], name: str) 
 
 
 def _values(choices: Choices, baseline: Mapping[str, float], name: str) -> Floats:
-    """What the baseline reaches in each question, in their order."""
+    """The values of the baseline in each question, in their order."""
     values = np.array([baseline[each] for each in choices.questions], np.float64)
     outside = values[~((values >= 0) & (values <= 1))]
     if len(outside):

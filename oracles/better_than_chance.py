@@ -29,7 +29,7 @@ def better_than_chance(
         assert better_than_chance(replies.choices, recsys.context)
 
     Args:
-        choices: What was chosen.
+        choices: The chosen options.
         context: Context of the run.
         threshold: In [0, 1); None means one over the number of options.
         metric: Name of the share: ``accuracy``, or ``hit@1`` if the options are

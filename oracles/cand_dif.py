@@ -94,7 +94,7 @@ def cand_dif_within(
 
 
 def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
-    """What each user contributes to `cand_dif` of the two sides, by the jackknife."""
+    """The share of each user in `cand_dif` of the two sides, by the jackknife."""
 
     def at_both_places(source: Asked, followup: Asked) -> tuple[float, float]:
         if source.relevant:

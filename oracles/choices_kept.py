@@ -60,7 +60,7 @@ def accuracy_kept(
         return found
     hits = _hits(source, followup, pairs)
     before, after = hits.mean(axis=0).tolist()
-    places, told_of_unknown = unknown(source, followup)
+    places, unknown_reason = unknown(source, followup)
     known = [one not in places for one, _ in pairs]
     loss = (hits[:, 0] - hits[:, 1])[known]
     read = list(compress(pairs, known))
@@ -76,7 +76,7 @@ def accuracy_kept(
         estimate=before - after,
         measures="loss of accuracy",
         users=len(read),
-        reason=told_of_unknown,
+        reason=unknown_reason,
         examples=_examples(source, followup, read),
         per_user=dict(zip(names, loss.tolist(), strict=True)),
         reach=(-1.0, 1.0),
@@ -143,7 +143,7 @@ def same_choices(
     if done:
         return found
     places = [dict(paired("same_choices", source, each)) for each in followups]
-    unclear, told_of_unknown = unknown(source, *followups)
+    unclear, unknown_reason = unknown(source, *followups)
     common = sorted(set.intersection(*map(set, places)).difference(unclear))
 
     changed = [
@@ -164,7 +164,7 @@ def same_choices(
         value=mean.estimate if common else None,
         measures="share of questions answered differently",
         users=len(common),
-        reason=told_of_unknown,
+        reason=unknown_reason,
         examples=_examples(
             source,
             followups[0],

@@ -59,7 +59,7 @@ def constant_answer(
     places = [place for place in choices.chosen if place is not None]
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
-    told = _in_words(place, count, len(places), share)
+    reason = _in_words(place, count, len(places), share)
     verdict = judged(
         found,
         Rate(count, len(places), len(choices.chosen) - len(places)),
@@ -71,10 +71,10 @@ def constant_answer(
         value=count / len(places),
         measures="share of answers that choose one place",
         users=len(places),
-        reason=told,
+        reason=reason,
     )
     if count == len(choices.chosen):
-        verdict = _of_one_place(verdict, choices, told, context.alpha)
+        verdict = _of_one_place(verdict, choices, reason, context.alpha)
     return context.report(verdict)
 
 
@@ -98,7 +98,7 @@ def _figures(
 def _of_one_place(
     verdict: Verdict,
     choices: Choices,
-    told: str,
+    reason: str,
     alpha: float,
 ) -> Verdict:
     """The verdict if only one place was ever chosen: violated unless uniform choices
@@ -107,7 +107,7 @@ def _of_one_place(
     unanimous = float(choices.options) ** (1 - len(choices.chosen))
     if unanimous > alpha:
         return verdict
-    return replace(verdict, status="violated", p_value=unanimous, reason=told)
+    return replace(verdict, status="violated", p_value=unanimous, reason=reason)
 
 
 def _in_words(place: int, count: int, answers: int, right: float) -> str:

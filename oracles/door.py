@@ -35,12 +35,12 @@ WORDS: Mapping[Any, str] = {
     str: "a text",
     np.ndarray: "an array, or a list of numbers",
 }
-"""What a value of a type is called; others are called by the name of the type."""
+"""The name of a value of a type; others are named by their type."""
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, which says what is wrong with the types of its arguments before it
-    begins, by an `OracleError`.
+    """`function`, which raises an `OracleError` for arguments of a wrong type before it
+    begins.
     """
     signature = inspect.signature(function)
     allowed = _hints(function)
@@ -67,9 +67,9 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 def _prepare_pair(arguments: dict[str, Any]) -> None:
     """Make two sides that different recommenders answer comparable; see `Side.beside`."""
     source, followup = arguments.get("source"), arguments.get("followup")
-    beside = getattr(source, "beside", None)
-    if beside is not None and followup is not None:
-        arguments["source"], arguments["followup"] = beside(followup)
+    comparable = getattr(source, "beside", None)
+    if comparable is not None and followup is not None:
+        arguments["source"], arguments["followup"] = comparable(followup)
 
 
 def checked_lists(function: Callable[..., Any]) -> Callable[..., Any]:

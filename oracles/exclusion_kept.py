@@ -30,7 +30,7 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
         ``holds`` if the mean share is below the margin, ``violated`` if it is above.
         Users for whom nothing on offer is excluded are not applicable.
     """
-    told = "share of places with what the user excluded"
+    measures = "share of places with what the user excluded"
     measure = partial(paired_differences, number=_share)
     return judge_mean(
         "exclusion_kept",
@@ -38,7 +38,7 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
         source,
         followup,
         margin,
-        measures=told,
+        measures=measures,
         measure=measure,
     )
 

@@ -42,7 +42,7 @@ def no_repeats(
         k: How many answers to one question must all be sound (pass^k,
             https://arxiv.org/abs/2406.12045), up to ``--recsys-replicates``. A user
             with c sound answers of n then counts with 1 - C(c, k) / C(n, k), which is
-            unbiased, and the verdict tells pass^1 and pass^k. By default k is n.
+            unbiased, and the verdict reports pass^1 and pass^k. By default k is n.
 
     Returns:
         ``holds`` if the share of users with the fault in any answer is below the
@@ -71,7 +71,7 @@ def only_candidates(
 
     The offer is the candidates of the request. Without candidates, it is the catalogue
     minus the items that the user is known to have. So items already seen and invented
-    titles are faults, but for items that a text model could not know, because the
+    titles are faults, except for items that a text model could not know, because the
     prompt does not show them.
 
     Arguments and verdict are as in `no_repeats`.
@@ -158,12 +158,12 @@ def _judge(
             return broken, faults[0] if faults else 0, sound / len(answers)
 
         effects, (broken, shown, sound) = scored(fault_and_place, sample.asked, width=3)
-        told = (
+        passed = (
             f"pass^1 {sound.mean():.3f}, pass^{k} {1 - broken.mean():.3f}"
             if len(sound)
             else ""
         )
-        note = told if k is not None else ""
+        note = passed if k is not None else ""
         effects = replace(effects, shown=shown.astype(np.intp), note=note)
         return with_hidden(effects, oracle, sample.asked)
 

@@ -61,6 +61,6 @@ def _unchanged(pairs: Pairs, context: Context) -> Effects:
     found = similarity_effects(open_to_both(pairs), context, rbo)
     return dataclasses.replace(
         found,
-        effect=(found.effect <= 1e-9).astype(float),  # but for rounding
+        effect=(found.effect <= 1e-9).astype(float),  # except for rounding
         reach=(0.0, 1.0),
     )

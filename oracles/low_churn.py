@@ -23,7 +23,7 @@ from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 MOST = 4
-"""Most replicates per side that are split anew: two per
+"""Most replicates per side that are split in new ways: two per
 side have 3 splits, four have 35, five 126.
 """
 

@@ -74,10 +74,10 @@ def monotone(
     steps = [
         compare(before, after, claim, measure) for before, after in pairwise(sides)
     ]
-    told = _told(names, steps)
+    sentences = _in_words(names, steps)
     again = partial(monotone, score=score, margin=margin, slices=slices)
     return reported(
-        _together(steps, told, context.alpha),
+        _together(steps, sentences, context.alpha),
         lambda *each: again(each),
         *sides,
     )
@@ -97,7 +97,7 @@ def _claim(
     return Claim(oracle, "at most", margin, whole, steps, measures, divided)
 
 
-def _told(names: Sequence[str], steps: Sequence[Verdict]) -> list[str]:
+def _in_words(names: Sequence[str], steps: Sequence[Verdict]) -> list[str]:
     """Each step in words, between sides of these names."""
     return [
         f"{before} to {after}: {_in_short(step)}"
@@ -105,7 +105,11 @@ def _told(names: Sequence[str], steps: Sequence[Verdict]) -> list[str]:
     ]
 
 
-def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:
+def _together(
+    steps: Sequence[Verdict],
+    sentences: Sequence[str],
+    alpha: float,
+) -> Verdict:
     counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
     worst = max(counted, key=_badness)
     p_value = _p_of_some(counted)
@@ -116,7 +120,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         status = "error"
     elif found in ({"not-applicable"}, {"holds"}):
         (status,) = found
-    reasons = list(told)
+    reasons = list(sentences)
     if status == "inconclusive" and "violated" in found:
         alone = f"one step is violated alone, but not among {len(counted)} steps; ask more users"
         reasons.insert(0, alone)
@@ -124,7 +128,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         worst = dataclasses.replace(worst, vacuous="", details={})
     partly = [step for step in counted if "unreadable" in step.details]
     if partly:
-        # What is known of a step whose answers were read says nothing of the largest
+        # The result of a step whose answers were read says nothing of the largest
         # fall of all steps.
         silent = max(
             partly,
@@ -133,12 +137,12 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
                 step.details["unreadable"]["answers"],
             ),
         )
-        told_of = {**silent.details["unreadable"], "users": {}}
+        unreadable = {**silent.details["unreadable"], "users": {}}
         worst = dataclasses.replace(
             silent if silent.estimate is None else worst,
             per_user={},
             reach=None,
-            details={**worst.details, "unreadable": told_of},
+            details={**worst.details, "unreadable": unreadable},
         )
     return dataclasses.replace(
         worst,

@@ -1,4 +1,4 @@
-"""What is like a changed item of the history must rise or fall with it.
+"""The neighbours of a changed item of the history must rise or fall with it.
 
 The height of items is 1 if they take the first places of an answer and 0 if it names
 none of them. It is measured for the neighbours
@@ -113,7 +113,7 @@ def _judge(
     def moved(before: Asked, after: Asked, context: Context) -> float:
         return sign * rise(before, after, _neighbours(before, after, context))
 
-    told = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
+    measures = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
     measure = partial(paired_differences, number=moved)
     return judge_mean(
         oracle,
@@ -121,7 +121,7 @@ def _judge(
         source,
         followup,
         margin,
-        measures=told,
+        measures=measures,
         measure=measure,
     )
 

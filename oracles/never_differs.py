@@ -97,12 +97,12 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     account = seen.account
     if status == "holds" and account.missing:
         status, reason = "inconclusive", ""
-    told = too_many_unread(pairs, source.context)
+    unread = too_many_unread(pairs, source.context)
     found = without_verdict(
         account,
         unasked,
         source.context,
-        unread=told,
+        unread=unread,
         everybody=True,
     )
     status, reason = found or (status, reason)
@@ -116,7 +116,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         "never_differs",
         followup.label or source.label,
         against=source.label if followup.label else "",
-        estimate=float(effect.mean()) if users and not told else None,
+        estimate=float(effect.mean()) if users and not unread else None,
         measures="share of users whose answer differs",
         p_value={"violated": 0.0, "holds": 1.0}.get(status),
         users=users,
@@ -144,9 +144,9 @@ def _found(
             f"cached; the fingerprint is the same"
         )
     again = followup.same_seed and not source.label
-    told = f"{differing} of {len(effect)} users got another answer"
+    text = f"{differing} of {len(effect)} users got another answer"
     if again:
-        told += (
+        text += (
             " to the same request, and the recommender declares itself deterministic"
         )
     one_by_one = again and source.context.in_process
@@ -154,32 +154,32 @@ def _found(
         again and not pairs.apart
     )  # then no change with time explains the difference
     if at_once and not one_by_one:
-        return "violated", told
+        return "violated", text
     try:
-        anew = _asked_again(source, followup, pairs, effect, alone=one_by_one)
+        repeated = _asked_again(source, followup, pairs, effect, alone=one_by_one)
     except MissingAnswerError:
         if at_once:
-            return "violated", told
+            return "violated", text
         return "inconclusive", (
-            f"{told}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
+            f"{text}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
         )
-    if anew is None:
-        return "violated", told
-    confirmed = _confirmed(pairs, anew, same_request=again)
+    if repeated is None:
+        return "violated", text
+    confirmed = _confirmed(pairs, repeated, same_request=again)
     if confirmed:
         way = " one by one" if one_by_one else ""
-        return "violated", f"{told}, {confirmed} of them also when asked again{way}"
-    if anew.unread:
+        return "violated", f"{text}, {confirmed} of them also when asked again{way}"
+    if repeated.unread:
         return (
             "inconclusive",
-            f"{told}; asked again, {unread_counts(len(anew.unread), len(anew.order))}",
+            f"{text}; asked again, {unread_counts(len(repeated.unread), len(repeated.order))}",
         )
     if source.context.in_process:
         return "violated", (
-            f"{told}; asked again{' one by one' if one_by_one else ''}, none of them did: the other requests of a batch, "
+            f"{text}; asked again{' one by one' if one_by_one else ''}, none of them did: the other requests of a batch, "
             f"or those before it, change the answer to a request"
         )
-    return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
+    return "inconclusive", f"{CHANGED}: {text}, and none of them when asked again"
 
 
 def _asked_again(
@@ -200,13 +200,14 @@ def _asked_again(
     return source.pair_anew(followup, len(pairs.source), without=agree, alone=True)
 
 
-def _confirmed(pairs: Pairs, anew: Pairs, *, same_request: bool) -> int:
+def _confirmed(pairs: Pairs, repeated: Pairs, *, same_request: bool) -> int:
     """How many users' answers differ again; if the two requests are not the same one,
     only users whose follow-up answers are as before.
     """
     if same_request:
         return sum(
-            _differ(*both) for both in zip(anew.source, anew.followup, strict=True)
+            _differ(*both)
+            for both in zip(repeated.source, repeated.followup, strict=True)
         )
     first = {
         one.user: (one, two)
@@ -216,7 +217,7 @@ def _confirmed(pairs: Pairs, anew: Pairs, *, same_request: bool) -> int:
         _differ(*first[one.user])
         and _differ(one, two)
         and not _differ(first[one.user][1], two)
-        for one, two in zip(anew.source, anew.followup, strict=True)
+        for one, two in zip(repeated.source, repeated.followup, strict=True)
         if one.user in first
     )
 

@@ -156,7 +156,7 @@ def _found(
 def _tested(
     verdict: Verdict,
     p_value: float,
-    told: str,
+    found: str,
     alpha: float,
     margin: float,
 ) -> Verdict:
@@ -165,7 +165,7 @@ def _tested(
         return tested
     if verdict.account.get("both_ends"):
         return verdict  # what those users would add is unknown
-    reasons = [told]
+    reasons = [found]
     biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
     if not biased:
         unclear = "the answers show neither a bias beyond the margin nor its absence; ask more users"

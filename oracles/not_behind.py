@@ -88,7 +88,7 @@ def _figures(
     found: PairedDifference,
     alpha: float,
 ) -> dict[str, float | None]:
-    """Both means with their spread over fits, and what the test found."""
+    """Both means with their spread over fits, and the result of the test."""
     return {
         **_spread("ours", mine.mean(axis=0)),
         **_spread("other", theirs.mean(axis=0)),
@@ -106,15 +106,15 @@ def _reason(
     p_value: float | None,
     users: int,
 ) -> str:
-    """Both means and what the test says, and how many of all users are missing."""
-    told = f"{_in_words(score, mine, theirs, other)}, two-sided p={p_value:.2g}"
+    """Both means, the result of the test, and how many of all users are missing."""
+    text = f"{_in_words(score, mine, theirs, other)}, two-sided p={p_value:.2g}"
     if missing := users - len(mine):
-        told += f"; {_missing_in_words(missing, users)}"
-    return told
+        text += f"; {_missing_in_words(missing, users)}"
+    return text
 
 
 def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:
-    """Both means, what is allowed, and of how many fits they
+    """Both means, the allowed loss, and of how many fits they
     are; the scores are ``(users, fits)``.
     """
     name = getattr(other, "model", "the other recommender")

@@ -81,7 +81,7 @@ def not_lifted(
             raise NotApplicable("no candidate's title differs between the two requests")
         return sum(rise(before, after, [each]) for each in changed) / len(changed)
 
-    told = "rise of the item with the changed title"
+    measures = "rise of the item with the changed title"
     measure = partial(paired_differences, number=lift)
     return judge_mean(
         "not_lifted",
@@ -89,7 +89,7 @@ def not_lifted(
         source,
         followup,
         margin,
-        measures=told,
+        measures=measures,
         measure=measure,
         slices=slices,
     )

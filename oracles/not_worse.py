@@ -44,7 +44,7 @@ def not_worse(
         OracleError: If the requests ask for fewer places than the metric needs.
     """
     named = metric_named(metric)
-    oracle, told = f"not_worse:{named.name}", f"loss of {named.name}"
+    oracle, measures = f"not_worse:{named.name}", f"loss of {named.name}"
     measure = partial(metric_losses, metric=named)
     return judge_mean(
         oracle,
@@ -52,7 +52,7 @@ def not_worse(
         full,
         short,
         margin,
-        measures=told,
+        measures=measures,
         measure=measure,
         slices=slices,
     )

@@ -86,8 +86,8 @@ def paper_t_test(
         Kendall's as tau, from -1 to 1.
     """
     function = similarity_named(similarity)
-    told = "difference of the runs' mean agreement"
-    claim = Claim(f"paper_t_test:{similarity}", "within", 0.0, measures=told)
+    measures = "difference of the runs' mean agreement"
+    claim = Claim(f"paper_t_test:{similarity}", "within", 0.0, measures=measures)
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)
@@ -117,13 +117,13 @@ def _tested(
     seen: Seen,
     context: Context,
 ) -> Verdict:
-    """The verdict with what the test says.
+    """The verdict with the result of the test.
 
     Args:
         verdict: The verdict on the means, of which some users have answers.
         samples: The runs without and with the change.
         kindest: Those that speak most for equality.
-        seen: What was seen of all users.
+        seen: The effects of all users.
         context: The rules of the run.
     """
     t, p = samples.test()
@@ -153,8 +153,8 @@ def _tested(
 
 
 def _shown(loss: float, *, differ: bool, rejected: bool) -> str:
-    """What the test says of the loss of agreement: whether the runs differ, and whether
-    the promise is rejected.
+    """The result of the test of the loss of agreement: whether the runs differ, and
+    whether the promise is rejected.
     """
     if not differ:
         return "no difference was shown, which does not show equality"
@@ -183,10 +183,10 @@ def _stands(
     effects: Effects,
     context: Context,
 ) -> bool:
-    """Whether the runs differ whatever the answers would have
-    been that could not be read or did not come.
+    """Whether the runs differ with any answers in place of those
+    that could not be read or did not come.
     """
-    of_all = kindest.beside(without_runs, len(effects.rows))
+    of_all = kindest.with_unread(without_runs, len(effects.rows))
     return of_all.estimate > 0 and of_all.test()[1] < context.alpha
 
 
@@ -203,7 +203,7 @@ def _places(pairs: Pairs) -> dict[str, int]:
 
 
 def _seen(effects: Effects, pairs: Pairs) -> Seen:
-    """What was seen of all users, where those with some unread answers have runs too.
+    """The effects of all users, where those with some unread answers have runs too.
 
     The published test knows no bounds, so its effects have no users of unknown effect;
     the account names them.

@@ -93,15 +93,15 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
     path = Path(file)
     pins, wrong = _entries(answers, asking, path)
     look = _asked(answers, asking, path, pins, wrong)
-    told = asking.written(path) or (
+    written = asking.written(path) or (
         _write(look, asking, path, context) if asking.rewrites else ""
     )
     verdict = _judged(look, answers.label, path, context)
-    if told:
+    if written:
         verdict = replace(
             verdict,
             status="inconclusive",
-            reason=told,
+            reason=written,
             p_value=None,
             estimate=None,
         )
@@ -110,7 +110,7 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
 
 def _entries(
     answers: Answers,
-    asking: Named,
+    asking: Named[Answers],
     path: Path,
 ) -> tuple[dict[str, Pin], list[str]]:
     """The entries of the file; those of a file to be made pin nothing yet."""
@@ -139,13 +139,13 @@ class _Look:
 
 def _asked(
     answers: Answers,
-    asking: Named,
+    asking: Named[Answers],
     path: Path,
     pins: Mapping[str, Pin],
     wrong: list[str],
 ) -> _Look:
-    """Check the entries with the data and the requests, then ask: one side for each k
-    and number of candidates.
+    """Check the entries with the data and the requests, then send the requests: one
+    side for each k and number of candidates.
     """
     __tracebackhide__ = True
     items = answers.context.items
@@ -213,8 +213,8 @@ def _joined(
     return _Look(pins, sample, requests, missing)
 
 
-def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
-    """Write the file if a list changed; what the run says then, or an empty text."""
+def _write(look: _Look, asking: Named[Answers], path: Path, context: Context) -> str:
+    """Write the file if a list changed; returns a note for the run, maybe empty."""
     answered = {
         each.user: (each.request, each.answers) for each in look.sample.everyone
     }
@@ -225,20 +225,20 @@ def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
         return ""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     text = rewritten(old, found.pins, context.items) if old else None
-    told = f"{path} written: {len(found.changes)} of {found.of} lists changed"
+    note = f"{path} written: {len(found.changes)} of {found.of} lists changed"
     if not old:
-        told = (
+        note = (
             f"{path} written: it is new, and pins the lists of {len(found.pins)} users"
         )
     elif text is None:
-        told += ", and comments could not be kept"
+        note += ", and comments could not be kept"
     if found.kept:
-        told += (
+        note += (
             f"; {len(found.kept)} could not be written ({few([*sorted(found.kept)])})"
         )
-    told += "; review the diff"
-    asking.write(path, text or rendered(found.pins, context.items), told)
-    return told
+    note += "; review the diff"
+    asking.write(path, text or rendered(found.pins, context.items), note)
+    return note
 
 
 def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict:
@@ -304,14 +304,14 @@ def _judged(look: _Look, relation: str, path: Path, context: Context) -> Verdict
 
 
 def _lacking(look: _Look, status: Status, context: Context) -> Iterator[str]:
-    """How many users have no list, or one with too few items, to be put behind a
-    reason.
+    """How many users have no list, or one with too few items, for the end of
+    a reason.
     """
     of = len(look.pins)
     missing = [f"user {user!r}: {why}" for user, why in sorted(look.missing.items())]
     if missing and status != "not-applicable":
         yield f"; {len(missing)} of {of} users have no list ({few(missing)})"
     asked = look.sample.asked
-    short = [told for each in asked if (told := too_few(each, context))]
+    short = [text for each in asked if (text := too_few(each, context))]
     if short:
         yield f"; {len(short)} of {of} users got too few items ({few(short)})"

@@ -32,7 +32,7 @@ DESIDERATA: Final = MappingProxyType(
         "monotone": "a more popular recommendation has the larger bias, a more popular history the smaller",
     },
 )
-"""What a metric should be, in the order of section 3.1 of
+"""The desired properties of a metric, in the order of section 3.1 of
 https://arxiv.org/abs/2406.01285.
 """
 
@@ -120,13 +120,13 @@ def check_popularity_metric(
         getattr(metric, "__name__", repr(metric)),
     )
     if 2 * undefined > len(values) or len({*values}) == 1:
-        told = (
+        values_in_words = (
             f"undefined (NaN) for {undefined} of"
             if undefined
             else f"{values[0]:g} for all"
         )
         raise AssertionError(
-            f"{named} is {told} {len(values)} lists, so it tells none from another",
+            f"{named} is {values_in_words} {len(values)} lists, so it tells none from another",
         )
     found = counterexamples(metric, drawn=drawn, seed=seed)
     failed = [
@@ -206,7 +206,7 @@ _BROKEN: Final = {
     "tail sensitive": _not_tail_sensitive,
     "monotone": _not_monotone,
 }
-"""By desideratum: what a case shows against it, or nothing."""
+"""By desideratum: the function that finds a counterexample in a case, or nothing."""
 
 
 def _cases(drawn: int, seed: int) -> Iterator[Case]:

@@ -47,14 +47,14 @@ def same_answer(
             f"source, so a stochastic recommender may answer differently; use "
             f"same_seed_same_answer as the transformation, or same_ranking as the oracle",
         )
-    told = "share of answers that differ"
+    measures = "share of answers that differ"
     return judge_mean(
         "same_answer",
         "at most",
         source,
         followup,
         margin,
-        measures=told,
+        measures=measures,
         measure=_changed_shares,
         slices=slices,
     )

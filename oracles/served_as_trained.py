@@ -1,4 +1,4 @@
-"""What is served must be what was trained: two recommenders
+"""The served model must be the trained one: two recommenders
 that should be one give the same lists.
 """
 

@@ -1,4 +1,4 @@
-"""What says nothing must leave the answer where it is."""
+"""A change without meaning must leave the answer as it is."""
 
 import dataclasses
 
@@ -35,7 +35,7 @@ def unmoved(
       fault, although the mean loss is small. As no list loses more than 1, a share of
       at most `changed` implies a mean loss of at most `changed` too.
 
-    Some lists may change, since scores that tie but for rounding change places: see
+    Some lists may change, since scores that tie except for rounding change places: see
     `changed`.
 
     Example:

@@ -68,14 +68,14 @@ def incomplete(
     for answers in sides:
         (sample, effects), context = scores_of(answers, named), answers.context
         account = Seen.of(effects, sample, sample.asked, ()).account
-        told = too_many_unread(sample, context)
+        unread = too_many_unread(sample, context)
         if account.missing and not bounded:
-            told = told or "; ".join(missing_in_words(account))
+            unread = unread or "; ".join(missing_in_words(account))
         found = without_verdict(
             account,
             sample.unasked,
             context,
-            unread=told,
+            unread=unread,
             everybody=True,
         )
         if found is not None and found[0] != "not-applicable":
@@ -93,7 +93,7 @@ def incomplete(
 
 
 def account_of(sides: Sequence[Answers], score: str | Score, users: int) -> Account:
-    """What became of the drawn users of the first side, if so
+    """The states of the drawn users of the first side, if so
     many `users` have a score on all sides.
     """
     sample, effects = scores_of(sides[0], score_named(score))

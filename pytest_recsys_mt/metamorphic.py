@@ -70,8 +70,8 @@ def bare(transformation: Any) -> Any:
 
 
 def is_param(value: object) -> bool:
-    """Whether a value is what ``pytest.param`` makes, whose
-    type is none of pytest's public ones.
+    """Whether a value is a result of ``pytest.param``, whose
+    type is not public in pytest.
     """
     return (
         isinstance(value, tuple)

@@ -146,8 +146,8 @@ def requests(
 def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
 
-    It leaves out those that change how a request is sent, such as `ask_alone`, or what
-    the recommender is fitted to, such as `permute_rows`.
+    It leaves out those that change how a request is sent, such as `ask_alone`, or the
+    data that the recommender is fitted to, such as `permute_rows`.
 
     Apply one with a generator, and with a `World` if it draws on other items or users.
     It raises `NotApplicable` for requests that it cannot serve: then call

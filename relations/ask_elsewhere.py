@@ -1,8 +1,8 @@
 """The same request, answered by another process.
 
 The request stays unchanged. `Transformation.asked` makes it a relation: a new process
-creates and fits the recommender anew, with the same seed, other hashes of text and
-other addresses of objects. This needs a recommender that can be created anew: a
+creates and fits the recommender again, with the same seed, other hashes of text and
+other addresses of objects. This needs a recommender that can be created again: a
 built-in one, ``package.module:name`` or ``path/to/file.py:name``, but not one from a
 fixture or an endpoint.
 

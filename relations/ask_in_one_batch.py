@@ -2,10 +2,11 @@
 
 The request stays unchanged. `Transformation.asked` makes it a relation: all calls of
 the follow-up are sent in one batch, those of the source in the smaller batches in which
-a run asks. With each goes a request with a longer history (`Transformation.before`), so
-the histories of the batch differ in length, as a server's do; those of the source are
-mostly of one length. So answers that are swapped within a batch, a batch that is cut,
-padding that counts, and what is kept from one request to the next show.
+a run sends them. With each goes a request with a longer history
+(`Transformation.before`), so the histories of the batch differ in length, as a server's
+do; those of the source are mostly of one length. So answers that are swapped within a
+batch, a batch that is cut, padding that counts, and data that are kept from one request
+to the next show.
 
 Example:
     >>> mine, theirs = (Rating(Item("a"), 3.0),), (Rating(Item("b"), 5.0),)
@@ -43,7 +44,7 @@ def _longer(request: Request, rng: Generator, world: World) -> Request:
 
 ask_in_one_batch = built_in(
     "ask_in_one_batch",
-    promise="A request gets the same answer in a large batch, at any place in it, beside longer requests too.",
+    promise="A request gets the same answer in a large batch, at any place in it, with longer requests too.",
     may_keep=True,
     asked="in one batch",
     before=_longer,

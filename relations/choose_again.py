@@ -1,10 +1,10 @@
 """One item of the history moved to its end, as if the user had just chosen it.
 
-The item is not the latest, and the one that says most: the product of how many items
-follow it and of the number of its neighbours among the offered items is the largest. If
-the history has times, the item gets the time of the latest, so that the history stays
-in order. `pytest_recsys_mt.oracles.neighbours_raised` judges what becomes of the
-neighbours.
+The item is not the latest, and the one with the largest effect: the product of how many
+items follow it and of the number of its neighbours among the offered items is the
+largest. If the history has times, the item gets the time of the latest, so that the
+history stays in order. `pytest_recsys_mt.oracles.neighbours_raised` judges the change
+of the neighbours.
 
 This is for recommenders that promise recency (`promises = ("recency",)`): for any
 other, the order of the history must change nothing (`reorder_history`).
@@ -25,7 +25,7 @@ Example:
     [('a', 0), ('c', 2), ('b', 2)]
 """
 
-from pytest_recsys_mt.relations.histories import telling
+from pytest_recsys_mt.relations.histories import most_effective
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
@@ -40,7 +40,7 @@ def choose_again(request: Request, rng: Generator, world: World) -> Request:
     # Of an item that is there twice, the later place counts.
     place = {rating.item.id: at for at, rating in enumerate(request.history)}
     last = len(request.history) - 1
-    chosen = telling(
+    chosen = most_effective(
         request,
         world,
         lambda rating: last - place[rating.item.id],

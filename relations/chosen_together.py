@@ -17,8 +17,8 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
     """Give `item` to so many `users`, at least one, of the training data who have
     another one, rated as they rated that.
 
-    All who have `beside` and can get it do, if these are fewer. Whoever has `beside`
-    must not get `item` later than before: judge it by
+    All who have `beside` and can get it do, if these are fewer. A user who has
+    `beside` must not get `item` later than before: judge it by
     `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users
     without `beside`, and those who have the item already, are not applicable.
 
@@ -50,11 +50,11 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
     def training(dataset: Dataset, rng: Generator) -> Dataset:
         frame = dataset.interactions
         owners = set(frame.loc[frame["item"] == item, "user"])
-        beside_it = frame[(frame["item"] == beside) & ~frame["user"].isin(owners)]
-        if item not in dataset.items or beside_it.empty:
+        can_get = frame[(frame["item"] == beside) & ~frame["user"].isin(owners)]
+        if item not in dataset.items or can_get.empty:
             raise NotApplicable(f"nobody who has {beside!r} can get {item!r}")
-        chosen = rng.permutation(len(beside_it))[:many]
-        given = beside_it.iloc[chosen].assign(item=item)
+        chosen = rng.permutation(len(can_get))[:many]
+        given = can_get.iloc[chosen].assign(item=item)
         return dataset.adding(given.itertuples(index=False))
 
     return built_in(

@@ -97,7 +97,7 @@ def _require_enough(donors: Sequence[Sequence[Item]], users: int) -> None:
 
 
 def _sentence(donors: Sequence[Sequence[Item]]) -> str:
-    """What the donors chose, and what they chose next, as the prompt says it."""
+    """The donors' choices and their next ones, as the prompt says them."""
     before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
     after = dict.fromkeys(donor[-1].label for donor in donors)
     return said(

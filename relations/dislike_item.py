@@ -1,11 +1,11 @@
 """The lowest rating for one item of the history and its near-duplicates.
 
-The item is the one that says most: the product of how far its rating can fall and of
-the number of its neighbours among the offered items is the largest. What of the history
-is a neighbour of it gets the lowest rating too: who likes ten such films and dislikes
-the eleventh still likes such films. `pytest_recsys_mt.oracles.neighbours_not_raised`
-judges what becomes of the neighbours, and `neighbours_lowered` for a recommender that
-claims to use ratings.
+The item is the one with the largest effect: the product of how far its rating can fall
+and of the number of its neighbours among the offered items is the largest. Its
+neighbours in the history get the lowest rating too: a user who likes ten such films and
+dislikes the eleventh still likes such films.
+`pytest_recsys_mt.oracles.neighbours_not_raised` judges the change of the neighbours,
+and `neighbours_lowered` for a recommender that claims to use ratings.
 
 It is not applicable if the history is empty, all ratings are the lowest, or none of the
 other items has a neighbour among the offered ones.
@@ -22,7 +22,7 @@ Example:
     [1.0, 1.0, 4.0]
 """
 
-from pytest_recsys_mt.relations.histories import alike, rerated, telling
+from pytest_recsys_mt.relations.histories import alike, most_effective, rerated
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -33,5 +33,5 @@ from pytest_recsys_mt.requests import Request, World
 )
 def dislike_item(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale
-    chosen = telling(request, world, lambda rating: scale.unit(rating.value))
+    chosen = most_effective(request, world, lambda rating: scale.unit(rating.value))
     return rerated(request, alike(chosen.item.id, world), float(scale.low))

@@ -2,8 +2,8 @@
 
 A recommender that takes only good ratings for a taste answers as before. That is a
 decision many make; so this relation is for recommenders that claim to use ratings
-(`promises = ("ratings",)`), the low ones too. It finds what `dislike_item` cannot:
-whoever leaves dislikes out lowers what is like them, too.
+(`promises = ("ratings",)`), the low ones too. It finds faults that `dislike_item`
+cannot: a recommender that leaves dislikes out lowers similar items, too.
 
 It is not applicable if no rating is below the middle of the scale, or all are.
 

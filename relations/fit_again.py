@@ -1,8 +1,8 @@
 """The recommender is fitted once more, to the same data and with the same seeds.
 
-What a `fit` draws without its seed, and what depends on the time or on what was fitted
-before, shows as another answer. A recommender that keeps its fits, such as the trained
-ones of this project, only shows that it finds them.
+Numbers that a `fit` draws without its seed, and anything that depends on the time or on
+earlier fits, show as another answer. A recommender that keeps its fits, such as the
+trained ones of this project, only shows that it finds them.
 
 Example:
     >>> fit_again.training(mini, np.random.default_rng(0)) is mini

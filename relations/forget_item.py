@@ -1,16 +1,17 @@
 """A history without one item and its near-duplicates.
 
-The item is the one that says most: the product of its rating and of the number of its
-neighbours among the offered items is the largest. What of the history is a neighbour of
-it goes too, for a recommender that still has those knows nearly the same. One other
-item stays at least. `pytest_recsys_mt.oracles.neighbours_lowered` judges what becomes
-of the neighbours.
+The item is the one with the largest effect: the product of its rating and of the number
+of its neighbours among the offered items is the largest. Its neighbours in the history
+go too, for a recommender that still has those knows nearly the same. One other item
+stays at least. `pytest_recsys_mt.oracles.neighbours_lowered` judges the change of the
+neighbours.
 
 It is not applicable if the history is empty, none of its items has a neighbour among
 the offered ones, or no other item would stay.
 
 Source:
-    This project; what a user takes back must lose its effect, as in machine unlearning.
+    This project; a choice that a user takes back must lose its effect, as in machine
+    unlearning.
 
 Example:
     >>> history = tuple(Rating(Item(name), 4.0) for name in ("a", "b", "c"))
@@ -21,7 +22,7 @@ Example:
     ['c']
 """
 
-from pytest_recsys_mt.relations.histories import alike, telling
+from pytest_recsys_mt.relations.histories import alike, most_effective
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.safety.errors import NotApplicable
@@ -33,7 +34,9 @@ from pytest_recsys_mt.safety.errors import NotApplicable
     changes={"history"},
 )
 def forget_item(request: Request, rng: Generator, world: World) -> Request:
-    chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))
+    chosen = most_effective(
+        request, world, lambda rating: request.scale.unit(rating.value)
+    )
     forgotten = alike(chosen.item.id, world)
     kept = tuple(
         rating for rating in request.history if rating.item.id not in forgotten

@@ -33,8 +33,8 @@ class Changed:
 
     def __init__(self, change: Callable[[Item], Item]) -> None:
         self._change = change
-        # By the `id` of the item, which is kept beside: an object that is gone leaves
-        # its `id` to another.
+        # By the `id` of the item, which is kept too: an object that is gone leaves its
+        # `id` to another.
         self._made: dict[int, tuple[Item, Item]] = {}
 
     def __call__(self, item: Item) -> Item:
@@ -75,7 +75,7 @@ def instructed(request: Request, added: str, what: str = "instruction") -> Reque
     Args:
         request: The request.
         added: The sentence.
-        what: What the sentence is, in words.
+        what: The kind of the sentence, in words.
 
     Raises:
         NotApplicable: If the instruction has the sentence already.
@@ -85,20 +85,20 @@ def instructed(request: Request, added: str, what: str = "instruction") -> Reque
     return request.replace(instruction=f"{request.instruction} {added}".strip())
 
 
-def telling(
+def most_effective(
     request: Request,
     world: World,
     change: Callable[[Rating], float],
 ) -> Rating:
-    """The rating whose change says most: it is large, and the item has many neighbours
-    among the offered ones.
+    """The rating whose change has the largest effect: it is large, and the item has
+    many neighbours among the offered ones.
 
     The latest of several ratings with the largest product of both is taken.
 
     Args:
         request: The request.
         world: Knows the neighbours of each item.
-        change: Says how much a rating can be changed, 0 for one that cannot.
+        change: Returns how much a rating can be changed, 0 for one that cannot.
 
     Raises:
         NotApplicable: If the history is empty, no rating can be changed so, or no

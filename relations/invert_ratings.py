@@ -2,10 +2,10 @@
 
 Each rating becomes ``low + high - rating``, so that the best becomes the worst. The
 scale stays. A recommender that reads ratings must answer differently, unless it reads
-only who rated what.
+only which user rated which item.
 
 It is not applicable if the history is empty, or all its ratings are the same: turned
-round, they say as little of what is preferred.
+round, they say as little of preferences.
 
 Example:
     >>> history = (Rating(Item("h", "Heat", 1995), 4.5), Rating(Item("c", "Click", 2006), 1.0))

@@ -1,8 +1,8 @@
 """The same items, all with the highest rating.
 
-A recommender that reads ratings must answer differently, unless it reads them in the
-same way whatever they are. It stands beside `invert_ratings` as a control: what reads
-only how far a rating is from the middle, or how many ratings are alike, gives the
+A recommender that reads ratings must answer differently, unless it reads all
+values in the same way. It is a control next to `invert_ratings`: a recommender that
+reads only how far a rating is from the middle, or how many ratings are alike, gives the
 opposite ratings the same answer.
 
 It is not applicable if the history is empty, or all ratings are the highest.

@@ -3,12 +3,12 @@
 A mean over users cannot see that one item of a thousand is never recommended. So each
 user is offered the items that are lost first: the first and the last by id, the
 smallest and the largest number as an id, the most and the least popular of the training
-data, the oldest and the newest, those whose title another item has too but for its
+data, the oldest and the newest, those whose title another item has too except for its
 case, and those whose title has other than ASCII letters. As many items are asked for as
 are offered, so a list without one of them is too short.
 
 It is not applicable if there are no candidates, or if fewer than two such items are
-left beside the history.
+left outside the history.
 
 Source:
     This project, after faults of libraries:

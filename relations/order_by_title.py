@@ -1,4 +1,4 @@
-"""A sentence that asks for the order of the alphabet, whatever the user's taste.
+"""A sentence that asks for the order of the alphabet, regardless of the user's taste.
 
 A recommender that reads instructions must answer differently.
 

@@ -2,7 +2,7 @@
 
 The built-in templates state the task in fixed sentences. Each of them is replaced by
 one of `VARIANTS` hand-written paraphrases; numbers, titles and format rules stay. Your
-own template has none of these sentences, so one sentence is added in front that
+own template does not have them, so one sentence is added in front that
 restates the task and asks for nothing new. So every template gives a different prompt
 for the same task.
 

@@ -1,5 +1,5 @@
 """The instructions of the popularity paper: recommend
-what is as popular, or less popular.
+items that are as popular, or less popular.
 """
 
 from typing import Literal

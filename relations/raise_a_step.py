@@ -20,7 +20,7 @@ Example:
     [1.0, 2.0]
 """
 
-from pytest_recsys_mt.relations.histories import rerated, telling
+from pytest_recsys_mt.relations.histories import most_effective, rerated
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -33,6 +33,6 @@ _STEPS = 4  # of a scale
 )
 def raise_a_step(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale
-    chosen = telling(request, world, lambda rating: 1 - scale.unit(rating.value))
+    chosen = most_effective(request, world, lambda rating: 1 - scale.unit(rating.value))
     higher = chosen.value + (scale.high - scale.low) / _STEPS
     return rerated(request, {chosen.item.id}, float(min(scale.high, higher)))

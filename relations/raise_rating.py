@@ -20,7 +20,7 @@ Example:
     [4.0, 5.0]
 """
 
-from pytest_recsys_mt.relations.histories import rerated, telling
+from pytest_recsys_mt.relations.histories import most_effective, rerated
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -31,5 +31,5 @@ from pytest_recsys_mt.requests import Request, World
 )
 def raise_rating(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale
-    chosen = telling(request, world, lambda rating: 1 - scale.unit(rating.value))
+    chosen = most_effective(request, world, lambda rating: 1 - scale.unit(rating.value))
     return rerated(request, {chosen.item.id}, float(scale.high))

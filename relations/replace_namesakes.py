@@ -24,9 +24,9 @@ _PROMISES = {
 def replace_namesakes(by: str) -> Transformation:
     """Replace items of the history by other items of the same title.
 
-    Remakes, editions and cover versions share a title but for its case, and are items
-    of their own. A recommender that knows items by their titles takes them for one, so
-    its answer stays the same.
+    Remakes, editions and cover versions share a title except for its case, and are
+    items of their own. A recommender that knows items by their titles takes them for
+    one, so its answer stays the same.
 
     `by` says what stands in their places: ``"namesakes"``, the other items of the same
     title, or ``"others"``, for each namesake an item with the same attributes that is
@@ -118,7 +118,7 @@ def _with_others(
 
 
 def _most_alike(item: Item, world: World) -> Sequence[Item]:
-    """The catalogue, beginning with what is most like an item: of
+    """The catalogue, beginning with the items most like an item: of
     the same attributes first, then as popular.
     """
     name = f"like {item.id}"
@@ -150,7 +150,7 @@ def _kinds(world: World) -> Mapping[str, str]:
 
 
 def _namesakes(world: World) -> Mapping[str, Sequence[Item]]:
-    """The items of a catalogue that share a title but for its case, by that title."""
+    """The items of a catalogue that share a title apart from case, by that title."""
     found: Mapping[str, Sequence[Item]] | None = world.kept.get("namesakes")
     if found is None:
         by_title: dict[str, list[Item]] = {}

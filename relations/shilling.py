@@ -20,8 +20,8 @@ def shilling(item: str, users: int) -> Transformation:
     """Add `users`, at least one, to the training data who have one `item` and ten of
     the 20 most popular, all rated highest.
 
-    This is the bandwagon attack: whoever likes what is popular gets such a neighbour.
-    `pytest_recsys_mt.oracles.not_promoted` judges what the item gains.
+    This is the bandwagon attack: users who like popular items get such a neighbour.
+    `pytest_recsys_mt.oracles.not_promoted` judges the gain of the item.
 
     It is not applicable to data without the item, or with fewer than ten others.
 

@@ -24,13 +24,13 @@ __all__ = ["Transformation"]
 
 Asked = Literal["together", "alone", "in one batch", "elsewhere", "afresh"]
 """How calls are sent: in batches with those of other users, each by itself, all in one
-batch and in another order, from another process, which creates the recommender anew, or
-as usual but in this run, whatever earlier runs cached.
+batch and in another order, from another process, which creates the recommender again,
+or as usual but in this run, even if earlier runs cached answers.
 """
 
 Need = Literal["ratings", "candidates", "text", "fit"]
-"""What a request or a recommender must have: ratings in the history, candidates to
-choose from, a recommender that reads text, or one that is fitted to data.
+"""The needs of a relation: ratings in the history, candidates to choose from, a
+recommender that reads text, or one that is fitted to data.
 """
 
 _ASPECTS: Mapping[frozenset[str], Aspect] = {
@@ -43,7 +43,7 @@ _ASPECTS: Mapping[frozenset[str], Aspect] = {
     frozenset({"user"}): "user",
     frozenset({"instruction"}): "instruction",
 }
-"""What a change of these fields of a request is about."""
+"""The aspect of a change of these fields of a request."""
 
 _NEEDED: Mapping[str, Need] = {
     "history": "ratings",
@@ -51,7 +51,7 @@ _NEEDED: Mapping[str, Need] = {
     "instruction": "text",
     "edits": "text",
 }
-"""What a change of a field needs."""
+"""The need of a change of a field."""
 
 NO_WORLD = World()
 
@@ -70,16 +70,16 @@ class Transformation:
             arguments.
         apply: Transforms a request. It draws only from the given generator and raises
             `NotApplicable` for requests that it cannot transform.
-        promise: What must be true of the two answers, in one sentence.
+        promise: The statement that must be true of the two answers, in one sentence.
         promises_change: Whether the promise is that the answers differ.
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
-        promised: What a recommender must promise, if not all do: see
+        promised: The promise that a recommender must make, if not all do: see
             `requests.Promised`.
-        unless: What a recommender must not promise, one or several: who minds it may
-            rightly answer otherwise.
+        unless: The promises that a recommender must not make, one or several: one that
+            makes them may rightly answer otherwise.
         origin: The paper or page it comes from.
-        same_seed: Whether the follow-up is asked anew with the seeds of the source.
+        same_seed: Whether the follow-up is sent again with the seeds of the source.
             This makes the same request, asked twice, a relation.
         may_keep: Whether an unchanged request is a valid follow-up. If not, the
             relation is not applicable to it.
@@ -92,8 +92,8 @@ class Transformation:
             `NotApplicable` for data that it cannot change.
         may_refuse: Whether a `fit` that raises keeps the promise too: the data are not
             valid.
-        aspect: What a recommender must read for the promise to say anything; see
-            `requests.Aspect`. It follows from `changes` unless it is given; see
+        aspect: The part that a recommender must read for the promise to mean anything;
+            see `requests.Aspect`. It follows from `changes` unless it is given; see
             `aspect_of`. Of a relation with `promises_change`, it is what changes as far
             as possible: such a relation shows whether a recommender reads the aspect at
             all. None for relations on training data, and if other fields change.
@@ -158,8 +158,8 @@ class Transformation:
         object.__setattr__(self, "unless", unless)
 
     def declaration(self, *, wants_change: bool) -> str:
-        """What a recommender declares that rightly breaks a promise about this change,
-        as Python writes it.
+        """The declaration by which a recommender rightly breaks a promise about this
+        change, as Python writes it.
 
         Args:
             wants_change: Whether the promise is that the answers differ.
@@ -185,7 +185,7 @@ class Transformation:
         world: World = NO_WORLD,
     ) -> Request:
         """The follow-up request, or `NotApplicable` if the
-        request lacks what the transformation needs.
+        request lacks a need of the transformation.
         """
         if request is None or rng is None:
             raise TypeError(
@@ -202,10 +202,10 @@ def built_in(
     needs: Collection[Need] | None = None,
     **facts: Any,
 ) -> Transformation:
-    """A transformation of this package, by the `call` that creates it: a name, or what
-    `call_name` takes.
+    """A transformation of this package, by the `call` that creates it: a name, or the
+    arguments of `call_name`.
 
-    It comes from this project, and needs what a change of its fields needs, unless it
+    It comes from this project, and has the needs of a change of its fields, unless it
     says otherwise.
     """
     if needs is None:
@@ -237,7 +237,7 @@ def prompt_edit(
     origin: str,
 ) -> Transformation:
     """A transformation that changes the text of prompts alone:
-    `edit` draws how, anew for each request.
+    `edit` draws the change, separately for each request.
     """
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
@@ -286,8 +286,8 @@ def usual_of(relation: Relation) -> tuple[Transformation, ...]:
 
 
 def aspect_of(changed: Collection[str]) -> Aspect | None:
-    """What a change of some fields of a request is
-    about; None if that is not one thing.
+    """The aspect of a change of some fields of a request;
+    None if that is not one aspect.
     """
     return _ASPECTS.get(frozenset(changed))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,24 +69,26 @@ class Trained:
 
     def genres(self, item: str) -> Sequence[str]:
         """The genres of an item."""
-        return self.items[item].attributes.get("genres", ())
+        found: Sequence[str] = self.items[item].attributes.get("genres", ())
+        return found
 
     @staticmethod
     def age_group(age: float) -> str:
         """The group of users whose taste counts."""
         return "young" if age < 30 else "middle" if age < 45 else "old"
 
-    def cosines(self, rows: object) -> Floats:
+    def cosines(self, rows: Any) -> Floats:
         """The similarities of all items."""
-        users = np.unique(rows["user"].to_numpy(dtype=str), return_inverse=True)[1]  # type: ignore[index]
-        columns = np.array([self.place[item] for item in rows["item"]])  # type: ignore[index]
+        users = np.unique(rows["user"].to_numpy(dtype=str), return_inverse=True)[1]
+        columns = np.array([self.place[item] for item in rows["item"]])
         values = np.ones(len(columns))
         matrix = csr_array((values, (users, columns)), (users.max() + 1, len(self.ids)))
         lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel())
         lengths[lengths == 0] = 1
         found = (matrix.T @ matrix).toarray() / np.outer(lengths, lengths)
         np.fill_diagonal(found, 0)
-        return np.round(found, 9)
+        rounded: Floats = np.round(found, 9)
+        return rounded
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
         """One list for each request."""
@@ -216,7 +218,7 @@ class Float16(Trained):
 class OtherTies(Trained):
     """Of equal scores, the larger id comes first."""
 
-    cause = r"ordered by id"
+    cause = r"equal scores by id"
 
     def order(self, scores: Floats, place: int) -> tuple[float, int]:
         return -scores[place], -place

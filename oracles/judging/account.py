@@ -1,10 +1,10 @@
-"""What became of every user who was drawn: who counts in a verdict, and how.
+"""The state of every user who was drawn: who counts in a verdict, and how.
 
 Each drawn user is in exactly one part of the account. A user without a number is never
-left out in silence: who was asked and gave none counts at both ends of what is
-possible, as the worst effect for ``holds`` and as the best for ``violated``. Only users
-for whom a measure is not defined, by its own declaration, are left out, and the verdict
-says how many and why.
+left out in silence: one that was asked and has none counts at both ends of the
+possible range, as the worst effect for ``holds`` and as the best for ``violated``. Only
+users for whom a measure is not defined, by its own declaration, are left out, and the
+verdict says how many and why.
 """
 
 from collections import Counter
@@ -87,7 +87,7 @@ class Account:
 
     @property
     def missing(self) -> int:
-        """Users who were asked and count at both ends of what is possible."""
+        """Users who were asked and count at both ends of the possible range."""
         return self.unread + sum(
             sum(reasons.values())
             for reasons in (self.failed, self.refused, self.undefined)
@@ -95,7 +95,7 @@ class Account:
 
     @property
     def asked(self) -> int:
-        """Users who were asked, whatever came of it."""
+        """Users who were asked, with any result."""
         return self.answered + self.missing + sum(self.left_out.values())
 
     @property

@@ -55,7 +55,7 @@ def _effects(
     Args:
         sides: The answers of each side, with the sign of its aggregate.
         context: The facts of the run.
-        aggregate: What is computed of each side.
+        aggregate: The number that is computed of each side.
         reach: The smallest and the largest possible sum.
     """
     users = zip(*(side for side, _ in sides), strict=True)

@@ -1,4 +1,4 @@
-"""What an oracle claims about a mean, and on which side of the margin the mean is."""
+"""The claim of an oracle about a mean, and on which side of the margin it is."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Promise = Allowed
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle has to judge.
+    """The claim that an oracle has to judge.
 
     Attributes:
         oracle: The name of the oracle, with its similarity or score.
@@ -26,7 +26,7 @@ class Claim:
             because the mean itself is wanted: after an early stop it is too far from
             the margin.
         ways: In how many ways the whole promise can break; this claim is one of them.
-        measures: What the mean is, in words.
+        measures: The meaning of the mean, in words.
         slices: Groups of users that are judged too; None: as the run says.
         changes: Whether the promise is that answers change.
         cap: Up to which an effect counts for ``holds``; not below the margin.
@@ -83,7 +83,7 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:
-    """By how much each user's effect exceeds what the promise allows, ``(n,)``."""
+    """By how much each user's effect exceeds the allowed range, ``(n,)``."""
     least, most = claim.allowed
     return np.maximum(effect - most, least - effect)
 

@@ -1,4 +1,4 @@
-"""From what was seen of the users asked so far to a verdict."""
+"""The verdict from the observed effects of the users asked so far."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ OF_ALL = (
 
 @dataclass(frozen=True)
 class _Conclusion:
-    """What is concluded from the answers, before it becomes a verdict.
+    """The conclusion from the answers, before it becomes a verdict.
 
     Attributes:
-        status: What the answers show of the claim.
+        status: The status of the claim by these answers.
         reason: Why they show no more.
         numbers: Fields of the verdict, by their names.
         details: Entries of its details.
@@ -64,8 +64,8 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     """The verdict on the users asked so far, whether or not more can be asked.
 
     Args:
-        claim: What is judged.
-        relation: The name of what was changed.
+        claim: The claim to judge.
+        relation: The name of the change.
         seen: The effects of these users, and who has none.
         context: The facts of the run.
     """
@@ -282,7 +282,7 @@ def _slices(
     family: Family,
     alpha: float,
 ) -> tuple[Slice, ...]:
-    """What the verdict says of all users, and then of each group."""
+    """The parts of the verdict on all users, and then on each group."""
     members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
     shares = [1.0, *weights(len(seen.members))[1:]]
     return tuple(
@@ -305,7 +305,7 @@ def _slice(
     p_value: float,
     level: float,
 ) -> Slice:
-    """What the verdict says of a group, with bounds at error rate `level` each."""
+    """The part of the verdict on a group, with bounds at error rate `level` each."""
     users = len(effects.rows)
     if not users:
         return Slice(group.slicing, group.value, "inconclusive", 0)

@@ -31,7 +31,7 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted
     """Raised with the reason if a user's answers have no number: the user counts at
-    both ends of what is possible.
+    both ends of the possible range.
     """
 
 
@@ -66,7 +66,7 @@ def judge_mean(
         source: The answers to the original requests.
         followup: Those to the transformed ones.
         margin: The limit of the mean, in (0, 1).
-        measures: What the mean is, in words.
+        measures: The meaning of the mean, in words.
         measure: Measures the effect of each user.
         slices: Groups of users that are judged too; None takes those of the run.
     """
@@ -128,7 +128,7 @@ def scored(
     """The effects of the users who have a number, and all their numbers.
 
     `number` raises `NotApplicable` if it is not defined for a user, who is then left
-    out, whatever the answers are. It raises `Unscored` if a user's answers have no
+    out with any answers. It raises `Unscored` if a user's answers have no
     number, or differ in whether they have one.
 
     A number between two sides is also above 0 for two answers of a noisy recommender to
@@ -142,7 +142,7 @@ def scored(
         sides: The answers of one side or two.
         width: The count of numbers of a user, of which the first is the effect.
         reach: The smallest and the largest possible effect.
-        noise: What the noise of a recommender adds to a number between two sides.
+        noise: The effect of a recommender's noise on a number between two sides.
 
     Returns:
         The effects, and the numbers, ``(width, n)``.
@@ -228,7 +228,7 @@ def judge_agreement(
         similarity: The name of the similarity.
         margin: The limit of the mean, in (0, 1).
         promise: The promise about the mean.
-        measures: What the mean is, in words.
+        measures: The meaning of the mean, in words.
         among: The similarities that the oracle takes.
         effects: Measures the effects; called like `similarity_effects`.
         slices: Groups of users that are judged too; None takes those of the run.

@@ -44,7 +44,7 @@ Reasons = Mapping[str, Sequence[int]]
 
 
 Noise = Literal["unknown", "taken off", "no bias"]
-"""What the noise of a recommender adds to the mean effect between two sides.
+"""The effect of a recommender's noise on the mean effect between two sides.
 
 ``taken off``: the same effect between replicates was subtracted, so its mean is 0 where
 nothing changed. ``no bias``: the mean is 0 there anyway, as that of a difference of two
@@ -55,7 +55,7 @@ is not deterministic.
 
 @dataclass(frozen=True)
 class Effects:
-    """What an oracle measured of the scored users, all ``(n,)``, and why others were
+    """The measurements of the scored users, all ``(n,)``, and why others were
     not scored.
 
     Every given user is scored, or stands under a reason in `failed`, `undefined` or
@@ -73,7 +73,7 @@ class Effects:
         failed: The users who got no answer.
         undefined: The users whose answers have no number.
         shown: Which answer of each user to show; None shows the first.
-        obstacle: Why these answers allow no verdict, whatever the numbers.
+        obstacle: Why these answers allow no verdict with any numbers.
         unsure: Returns why the effects may not show that the mean is large, since the
             recommender's own noise is unknown; empty if they may. It may send calls, so
             it is called only before such a claim.
@@ -82,7 +82,7 @@ class Effects:
         holes: The share of the compared places without an offered item.
         joint: Whether the mean is a number of all users together (an aggregate).
             Nothing bounds what a user who was not measured would add to it.
-        noise: What became of the noise in an effect between two sides; see `Noise`.
+        noise: The treatment of the noise in an effect between two sides; see `Noise`.
         approximate: Whether the bounds of `mean` are unproven, as reports must say.
         unknown: For each user whose effect is unknown, before which scored user they
             stand, ascending.

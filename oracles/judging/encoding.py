@@ -39,7 +39,7 @@ class Encoded:
 
 
 class _Offer(NamedTuple):
-    """What a request offers: whether it has an item, and how
+    """The offer of a request: whether it has an item, and how
     many items are due, at most its candidates.
     """
 
@@ -147,9 +147,9 @@ def _encode_side(
 
     Args:
         side: The answers.
-        offers: What their requests offer.
-        others: What the requests of the other side offer, if items that they lack are
-            left out.
+        offers: The offers of their requests.
+        others: The offers of the requests of the other side, if items that they lack
+            are left out.
         depths: The largest number of places that are due of each user.
         numbers: The numbers of items, to which new ones are added.
 

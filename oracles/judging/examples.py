@@ -54,7 +54,7 @@ def pick(
 
     Args:
         effects: The effects of the scored users.
-        excess: By how much each exceeds what the promise allows, ``(n,)``; at most 0
+        excess: By how much each exceeds the allowed range, ``(n,)``; at most 0
             where it is kept.
         source: The answers of the source, or empty.
         followup: The answers of the follow-up, or empty.
@@ -120,7 +120,7 @@ def _side_of_example(
 
 def titles_of(shown: Recommendation, items: Mapping[str, Item]) -> tuple[str, ...]:
     """The entries of an answer as a reader knows them:
-    titles of `items`, else what was written.
+    titles of `items`, else the written text.
     """
     # Reversed, so that the first of several texts for an item is kept.
     text_by_item = {

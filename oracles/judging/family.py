@@ -12,7 +12,7 @@ a group: either has probability at most alpha (fixed sequence; Maurer, Hothorn a
 Lehmacher 1995).
 
 The p-values of bets hold at all numbers of users at once, so this is true whenever
-asking ends, whatever decides it.
+the questions end, for any reason.
 """
 
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ from pytest_recsys_mt.verdict.verdict import Status
 
 @dataclass(frozen=True)
 class Family:
-    """What is claimed of all users, who come first, and of each group.
+    """The claims about all users, who come first, and about each group.
 
     Attributes:
-        statuses: What is claimed of each.
+        statuses: The claimed status of each.
         p_values: Of the hypotheses that the promise holds for each, without any
             correction.
         p_value: Of the hypothesis that it holds for all of them.
@@ -64,7 +64,7 @@ def judge_family(
     means, both claims can be true where few users lose much: ``violated`` is made.
 
     Args:
-        claim: What is judged.
+        claim: The claim to judge.
         members: The estimates of the mean effects of all users and of each group; None
             if nobody was scored.
         alpha: The error rate.

@@ -28,7 +28,7 @@ _POWER_ERRORS = 0.84
 """Standard errors that give a probability of .8."""
 
 STEP = 2
-"""By what the number of users grows if their answers do
+"""The factor by which the number of users grows if their answers do
 not settle a claim about all fits.
 """
 
@@ -64,7 +64,7 @@ class _Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Fits:
-    """Asks the fits of both sides.
+    """Requests the answers of the fits of both sides.
 
     Attributes:
         first: Returns the answers of the first fits to so many users.
@@ -94,9 +94,9 @@ def over_fits(
 
     Args:
         verdict: The verdict on the first fits.
-        claim: What is judged.
+        claim: The claim to judge.
         users: How many were asked for that verdict.
-        fits: Asks the fits.
+        fits: Requests the answers of the fits.
         see: Measures the effects of answers.
         context: The facts of the run.
     """
@@ -173,7 +173,7 @@ def _withdrawn_for_spread(
     Args:
         verdict: The verdict on the first fits.
         judged: The verdict on all of them.
-        claim: What is judged.
+        claim: The claim to judge.
         spread: The mean effect over all fits.
     """
     fits_a_side = spread.fits // 2
@@ -194,7 +194,7 @@ def _withdrawn_for_spread(
 
 
 def _status(claim: Claim, low: float, high: float) -> Status:
-    """What the bounds of a mean show of the claim."""
+    """The status of the claim by the bounds of a mean."""
     least, most = claim.allowed
     if least <= low and high <= most:
         return "holds"

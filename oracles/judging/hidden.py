@@ -1,4 +1,4 @@
-"""Items that the user has and that the recommender was not told of.
+"""Items that the user has and that the recommender did not receive.
 
 A prompt shows only a part of a long history. Naming an item of the rest is no fault of
 a model that reads the prompt alone, so it counts against no promise, and the verdict

@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import (
-    Anew,
+    Repeated,
     confirmed,
     is_proved_by,
     twice,
@@ -51,7 +51,7 @@ def judge_pair(
     Args:
         source: The answers to the original requests.
         followup: Those to the transformed ones.
-        claim: What is judged.
+        claim: The claim to judge.
         measure: Measures the effects.
 
     Raises:
@@ -96,7 +96,7 @@ def reported(
 
 
 class _Step(NamedTuple):
-    """The answers of the first `users` users, and what was seen of them."""
+    """The answers of the first `users` users, and their effects."""
 
     users: int
     pairs: Pairs
@@ -115,7 +115,7 @@ class _Comparison:
 
     @property
     def relation(self) -> str:
-        """The name of what was changed."""
+        """The name of the change."""
         return self.followup.label or self.source.label
 
     @property
@@ -124,7 +124,7 @@ class _Comparison:
         return self.source.applicable(self.followup)
 
     def seen(self, pairs: Pairs, context: Context) -> Seen:
-        """What is seen of users who have these answers."""
+        """The observed effects of users who have these answers."""
         effects = self.measure(pairs, context)
         effects = with_floor(effects, pairs, context)
         effects = with_versions(effects, pairs)
@@ -177,13 +177,13 @@ class _Comparison:
             details = {**details, DECLARES: declares}
         return dataclasses.replace(standing, details=details)
 
-    def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
+    def asked_again(self, verdict: Verdict, last: _Step) -> Repeated | None:
         """The verdict on both sides asked at one time: of users whose sides were, and
         of the others asked once more.
 
         A recommender that declares itself deterministic, and a plan, ask everybody
-        again. It asks nothing if the users whose sides were asked at one time prove the
-        claim of `verdict`. None if the answers cannot change.
+        again. No calls are sent if the users whose sides were asked at one time prove
+        the claim of `verdict`. None if the answers cannot change.
         """
         context = self.source.context
         everybody = self.everybody
@@ -263,8 +263,8 @@ def with_changes(
     """A verdict on the agreement of a deterministic recommender, with how many lists
     changed, and the largest change.
 
-    No noise changes its lists, so each of them is an effect of what the relation
-    changed, also where the mean holds.
+    No noise changes its lists, so each of them is an effect of the relation's
+    change, also where the mean holds.
     """
     agreement = effects.agreement
     if (
@@ -293,7 +293,7 @@ def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
 
     Args:
         answers: The answers.
-        claim: What is judged.
+        claim: The claim to judge.
         measure: Measures the effects.
 
     Raises:
@@ -335,18 +335,18 @@ def assess(
 
 
 def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdict:
-    """A verdict that holds, with what the recommender does not read of what its
-    relation changes.
+    """A verdict that holds, with the parts of the relation's change that the
+    recommender does not read.
 
-    A promise about what a recommender does not read is kept, and says nothing: it is
-    kept vacuously.
+    A promise about parts that a recommender does not read is kept, and says nothing: it
+    is kept vacuously.
     """
     context = source.context
     moved = context.deterministic and any(verdict.per_user.values())
     holds = verdict.status == "holds" and not moved
     if verdict.allowed == "at least" or not (holds or context.made_up):
         return verdict
-    # A plan asks too, so that these calls are planned.
+    # A plan sends them too, so that these calls are planned.
     unread = context.unread(source, followup)
     if unread is None or not holds:
         return verdict

@@ -1,4 +1,4 @@
-"""When answers allow no verdict, whatever they are: one ladder for all oracles."""
+"""The reasons why answers allow no verdict, in one order for all oracles."""
 
 import re
 from collections import Counter
@@ -43,13 +43,13 @@ def without_verdict(
     judged.
 
     Args:
-        account: What became of the users.
+        account: The states of the users.
         unasked: How many users were not asked although they could have been, by reason.
         context: The limits of the run.
-        unread: What `too_many_unread` returns.
+        unread: The result of `too_many_unread`.
         everybody: Whether the claim is about everybody, so that none may be left
             unasked.
-        who: What is counted: ``user`` or ``question``.
+        who: The counted unit: ``user`` or ``question``.
     """
     failures = too_many_failed(account, context, who)
     if unasked and (everybody or failures or not account.answered):
@@ -132,7 +132,7 @@ def too_many_unread(tally: Readable, context: Context, what: str = "list") -> st
 
 
 def unread_counts(unread: int, users: int, who: str = "user") -> str:
-    """What becomes of the few answers of which nothing could be read, in words."""
+    """The treatment of the few answers of which nothing could be read, in words."""
     plural = "" if unread == 1 else "s"
     return (
         f"{unread} {who}{plural} of {users} got an answer of which nothing could be read; "
@@ -206,8 +206,8 @@ def too_many_failed(account: Account, context: Context, who: str = "user") -> st
 
 
 _QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|(?<!HTTP )(?<!\d)\d+")
-"""What an error names of one answer: a list, a text in quotes,
-or a number, but for the status of a reply.
+"""The parts of an error that name one answer: a list, a text in quotes,
+or a number, except for the status of a reply.
 """
 
 

@@ -28,13 +28,13 @@ from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict.answers import Asked, Context
 
 LEFT = "left a changed list or moved in it"
-"""What became of the items that are looked at in the source's lists."""
+"""The change of the items that are looked at in the source's lists."""
 
 NEW = "are new in a changed list or moved in it"
-"""What became of those that are looked at in the follow-up's lists."""
+"""The change of those that are looked at in the follow-up's lists."""
 
 SAMPLE = 500
-"""About so many of the offered items are looked at, beside those of the lists."""
+"""About so many offered items are looked at, in addition to those of the lists."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Look:
 
     Attributes:
         words: The trait.
-        what: What became of the changed items.
+        what: The change of the items.
         having: How many of the changed items have it.
         changed: How many items left or moved.
         elsewhere: The share of the other items of these lists that have it.
@@ -107,11 +107,8 @@ def looks_at_items(
             trait.words: float(trait.mask[sample].mean()) for trait in traits
         }
     ids = [item.id for item in items]
-    histories = [
-        frozenset(rating.item.id for rating in each.request.history) for each in source
-    ]
     of_source, of_followup = (
-        [*_of_histories(side, ids, histories), *_of_candidates(side, ids, offers)]
+        [*_of_histories(side, ids, source), *_of_candidates(side, ids, offers)]
         for side in (source_entries, followup_entries)
     )
     return [
@@ -188,7 +185,7 @@ def _looks_at_side(
 
     Args:
         entries: The entries of the side.
-        what: What became of its changed items.
+        what: The change of its items.
         of_items: Traits with a mask of all items, by their numbers.
         further: Traits with a mask of the entries.
         offered_shares: The shares of the offered items with a trait, by its words,
@@ -209,8 +206,12 @@ def _looks_at_side(
 def _of_histories(
     entries: Entries,
     ids: Sequence[str],
-    histories: Sequence[frozenset[str]],
+    source: Sequence[Asked],
 ) -> list[Trait]:
+    """Whether the user of the source's request has rated the item already."""
+    histories = [
+        frozenset(rating.item.id for rating in each.request.history) for each in source
+    ]
     owners_and_items = zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
     is_rated = [ids[item] in histories[owner] for owner, item in owners_and_items]
     return [Trait("are in the user's history", np.array(is_rated, np.bool_))]
@@ -255,8 +256,7 @@ def _places_in_offers(
 def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
     """Looks at places in the list, with the larger p-value of both sides.
 
-    Both have to show them, since what is inserted anywhere always drives out the last
-    item.
+    Both have to show them, since an inserted item always drives out the last one.
     """
     of_source = []
     of_followup = []

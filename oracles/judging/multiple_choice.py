@@ -1,4 +1,4 @@
-"""What the oracles for multiple-choice questions share: from the choices to a verdict."""
+"""The path from choices to a verdict in all oracles for multiple-choice questions."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -112,7 +112,7 @@ def judged(
     Args:
         verdict: The one that was `begun`; its details follow those in `fields`.
         mean: The estimate of the mean.
-        promise: What is promised about it.
+        promise: The promise about it.
         limit: The limit of the promise.
         context: The facts of the run.
         fields: Further fields of the verdict, with `details`.

@@ -1,4 +1,4 @@
-"""What an inconclusive verdict needs: how many more users,
+"""The needs of an inconclusive verdict: how many more users,
 and which effect it could have shown.
 """
 
@@ -285,7 +285,7 @@ def reached_by(
 
     Args:
         drawn: Effects, ``(samples, users)``.
-        effects: Says what is known of effects.
+        effects: Holds the facts on effects.
         value: The limit.
         alpha: The error rate.
         above: Whether it is the side above that is to be shown.

@@ -1,4 +1,4 @@
-"""What was seen of the users asked so far: effects, users without a number, and groups."""
+"""The users asked so far: their effects, those without a number, and groups."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a comparison of two noisy recommenders can show, from what
-one that is compared with itself differs by.
+"""The margins that a comparison of two noisy recommenders can show,
+from the differences of one that is compared with itself.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.power import MOST, reached_by
 from pytest_recsys_mt.oracles.statistics.bounds import first_of
 
 CHANCE = 0.9
-"""Probability with which what is named is shown."""
+"""Probability with which the named margins are shown."""
 
 _RUNS = 200
 """Samples of as many users as were asked."""
@@ -27,15 +27,15 @@ tried first, because they are faster.
 """
 
 _SEED = 20_052
-"""Fixed, so that what is said depends only on the answers."""
+"""Fixed, so that the result depends only on the answers."""
 
 _HALVINGS = 12
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What is shown with a probability of `CHANCE` about two recommenders that are as
-    noisy as this one.
+    """The margins shown with a probability of `CHANCE` about two recommenders that are
+    as noisy as this one.
 
     Attributes:
         margin: The smallest margin within which two equal ones are shown to be; None if
@@ -63,8 +63,8 @@ def sensitivity_of(
     """Judge samples of measured values by the bets of real verdicts.
 
     Args:
-        values: What each user's agreement lost between two draws of one recommender, so
-            that their true mean is 0.
+        values: The loss of each user's agreement between two draws of one recommender,
+            so that their true mean is 0.
         reach: The smallest and the largest possible value.
         limit: The margin of a comparison.
         alpha: The error rate of a claim.

@@ -1,4 +1,4 @@
-"""What the changed answers of a violated promise share: a trait of their users, or of
+"""The common traits of the changed answers of a violated promise: of their users, or of
 the items that moved in them.
 
 Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`.
@@ -37,6 +37,11 @@ APART = 0.85
 lie between changed users and the others.
 """
 
+RARE = 0.05
+"""The largest share of the unchanged items that may have a trait which only half of the
+changed ones have.
+"""
+
 TIE = 1e-9
 """An effect up to this is one of rounding."""
 
@@ -66,12 +71,12 @@ def with_shared(
     pairs: Pairs,
     context: Context,
 ) -> Mapping[str, Any]:
-    """The details of a violated verdict on how far lists moved, with what the lists
-    that break the promise share.
+    """The details of a violated verdict on how far lists moved, with the common
+    traits of the lists that break the promise.
 
     Args:
         details: The details of the verdict so far.
-        claim: What was judged.
+        claim: The judged claim.
         effects: How far the lists of each user moved; other effects add nothing.
         pairs: The answers of both sides.
         context: The facts of the run.
@@ -140,7 +145,7 @@ def what_is_shared(
     unchanged: bool = False,
     ordered: bool = True,
 ) -> dict[str, Any]:
-    """What stands out, as details of a verdict; empty if nothing does.
+    """The traits that stand out, as details of a verdict; empty without any.
 
     Args:
         marked: The scored users whose lists changed, ``(n,)``, or did not.
@@ -244,8 +249,8 @@ def _second_of_users(
     looks: int,
     kinds: tuple[str, str],
 ) -> list[Found]:
-    """A second trait, which tells the users with the first
-    apart, or those without it; at most one.
+    """A second trait, which distinguishes the users with the
+    first, or those without it; at most one.
     """
     with_first = _best_among(
         first.mask,
@@ -275,7 +280,7 @@ def _best_among(
     looks: int,
     kinds: tuple[str, str],
 ) -> Found | None:
-    """The trait that tells some of the users apart.
+    """The trait that distinguishes some of the users.
 
     Args:
         inside: Which users these are, ``(n,)``.
@@ -283,7 +288,7 @@ def _best_among(
         traits: The traits of all users.
         marked: The users whose lists break the promise, ``(n,)``.
         looks: How many traits of users and items are looked at.
-        kinds: What the lists of the marked users are, and those of the others.
+        kinds: The words for the lists of the marked users, and for those of the others.
     """
     marked_inside = marked[inside]
     if marked_inside.all() or not marked_inside.any():
@@ -304,7 +309,11 @@ def _share(look: Look) -> float:
 
 
 def _is_large(look: Look) -> bool:
-    return _share(look) >= MOST and look.elsewhere <= HALF
+    share = _share(look)
+    # An item that changed places with a neighbour takes the neighbour with it, so half of
+    # the changed items may be bystanders.
+    is_rare_elsewhere = share >= HALF and look.elsewhere <= RARE
+    return is_rare_elsewhere or (share >= MOST and look.elsewhere <= HALF)
 
 
 def _sentence(look: Look) -> str:

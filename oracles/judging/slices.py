@@ -1,4 +1,4 @@
-"""Groups of users that a verdict judges beside all users.
+"""Groups of users that a verdict judges in addition to all users.
 
 A slicing gives each user a group. Groups are made from the requests and the data alone,
 of all sampled users and before any of them is asked. So no answer decides who belongs
@@ -33,7 +33,7 @@ OTHERS = "others"
 """The users of all groups that are too small."""
 
 UNKNOWN = "unknown"
-"""The group of users who lack what a slicing goes by."""
+"""The group of users who lack the attribute of a slicing."""
 
 
 SWITCH = "--recsys-slices"
@@ -45,7 +45,7 @@ class Group:
     """Some of the sampled users.
 
     Attributes:
-        slicing: What divides the users.
+        slicing: The division of the users.
         value: The group's own name.
         users: The ids of its users.
     """

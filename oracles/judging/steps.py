@@ -15,7 +15,7 @@ from pytest_recsys_mt.verdict.answers import Context
 from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 FIRST_STEP = 20
-"""Users that every verdict asks first."""
+"""Users that are asked first for every verdict."""
 
 LEAST_STEP = 5
 """Fewest users that a step adds, because each step waits for its answers."""
@@ -37,12 +37,12 @@ def step_by_step(
     of the run.
 
     Args:
-        claim: What is judged.
-        relation: The name of what was changed.
+        claim: The claim to judge.
+        relation: The name of the change.
         context: The facts of the run.
         users: How many can be asked.
-        see: Asks the given total number of users, always the same first ones, and
-            measures their effects.
+        see: Requests answers of the given total number of users, always the same first
+            ones, and measures their effects.
 
     Raises:
         OracleError: If the limit lies outside the range of all users' effects.
@@ -121,7 +121,7 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     if too_many_failed(account, context):
         return account.errors.total() > context.error_limit * users
     if 2 * seen.tally.unreadable > seen.tally.answers:
-        return True  # no verdict would say anything, whatever is read in the others
+        return True  # no verdict is possible with any answers of the others
     if effects.obstacle:
         return True
     if not len(effects.rows):
@@ -141,7 +141,7 @@ def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:
 
     It looks bad if its mean is beyond the margin by more than a standard error. This
     decides only how many users are asked. Claims are made by bets, which are valid
-    whatever decides that.
+    for any such decision.
     """
     users = len(effects.rows)
     if users < FEW:

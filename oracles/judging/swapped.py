@@ -74,6 +74,6 @@ def _order_of_ids(pairs: Sequence[tuple[str, str]]) -> str:
         if number == len(pairs):
             return (
                 f", and the one with the {size} id comes first in the second list in all "
-                f"{number} pairs, as where equal scores are ordered by id"
+                f"{number} pairs, as where one of both orders equal scores by id"
             )
     return ""

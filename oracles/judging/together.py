@@ -22,7 +22,7 @@ CHANGED = "answers changed while we asked"
 when both sides are asked together.
 """
 
-WORTH_TELLING = 3600.0
+REPORTED_FROM = 3600.0
 """Seconds between source and follow-ups from which a
 verdict reports the time between them.
 """
@@ -30,14 +30,14 @@ verdict reports the time between them.
 
 def with_age(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with a note if source and follow-ups are far apart in time."""
-    if pairs.apart < WORTH_TELLING:
+    if pairs.apart < REPORTED_FROM:
         return effects
     return effects.with_note(
         f"source and follow-ups were asked {lasting(pairs.apart)} apart",
     )
 
 
-Anew = tuple[Verdict, int]
+Repeated = tuple[Verdict, int]
 """The verdict on answers to both sides that were asked again, together; if
 deterministic, on both answers to each. And how many users got another answer to the
 same request, although it should be equal.
@@ -48,7 +48,7 @@ def confirmed(
     verdict: Verdict,
     apart: float,
     deterministic: bool,
-    anew: Callable[[], Anew | None],
+    repeat: Callable[[], Repeated | None],
 ) -> Verdict:
     """The verdict, withdrawn if it claims a difference that is not there when both
     sides are asked together.
@@ -65,13 +65,13 @@ def confirmed(
         apart: Seconds between the calls of the two sides; 0 trusts a stochastic
             recommender.
         deterministic: Whether the recommender declares itself deterministic.
-        anew: Asks both sides together; returns None if nothing can have changed.
+        repeat: Sends both sides together; returns None if nothing can have changed.
     """
     if not (apart or deterministic) or not _depends_on_time(verdict, deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
-        again = anew()
+        again = repeat()
     except MissingAnswerError:
         if not apart:
             return verdict
@@ -121,8 +121,8 @@ def _difference(verdict: Verdict) -> Status:
 
 
 def _depends_on_time(verdict: Verdict, deterministic: bool) -> bool:
-    """Whether a change of the recommender between the two
-    sides may be what the verdict shows.
+    """Whether the verdict may show a change of the recommender
+    between the two sides.
     """
     if verdict.estimate is None:
         return False
@@ -159,7 +159,7 @@ def _of_the_same_users(
     verdict: Verdict,
     other: Verdict,
 ) -> tuple[Verdict | Slice, Verdict | Slice]:
-    """What both verdicts say of the users for whom the first
+    """The parts of both verdicts on the users for whom the first
     claims a difference: all, or one group.
     """
     broken = verdict.broken

@@ -70,7 +70,7 @@ class Table:
         return self.marked - self.marked_with
 
     @property
-    def tells(self) -> bool:
+    def distinguishes(self) -> bool:
         """Whether most of the marked have the trait and few others."""
         return (
             self.marked_with >= MOST * self.marked
@@ -96,7 +96,7 @@ class Table:
         """That of Fisher's exact test that the marked have it no more often than the
         others; 1 if they do not stand out.
         """
-        if self.tells or self.decides:
+        if self.distinguishes or self.decides:
             return self._tail_probability(self.marked_with)
         return 1.0
 
@@ -124,7 +124,7 @@ class Table:
             kind: The lists of marked users: ``changed``.
             other: Those of the others: ``unchanged``.
         """
-        if self.tells:
+        if self.distinguishes:
             quantity = _all_or_some(self.marked_with, self.marked)
             few = str(self.others_with) if self.others_with else "none"
             verb = "are" if self.others_with > 1 else "is"

@@ -2,7 +2,7 @@
 attributes.
 
 `traits_of_users` and `traits_of_items` list the traits by which the changed answers of
-a failure may be told from the others. These lists are fixed, and are made of the
+a failure may differ from the others. These lists are fixed, and are made of the
 requests and the data alone: no answer decides what is looked at.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 THRESHOLDS = (5, 10, 15, 20, 50, 100)
-"""Where numbers are split, beside their median."""
+"""Where numbers are split, in addition to their median."""
 
 FEWEST = 5
 """Users with a trait, and without it, that it takes to look at it; likewise shares of
@@ -45,7 +45,7 @@ _DIGIT_LIMITS = (9, 99, 999, 9999, 99_999)  # the largest numbers of one to five
 _LONGEST_TEXT = 40  # characters of a name or a value that a sentence can hold
 
 Mask = NDArray[np.bool_]
-"""Who or what has a trait, ``(n,)``."""
+"""Which users or items have a trait, ``(n,)``."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Trait:
     """Some of the users or items, ``(n,)``.
 
     Attributes:
-        words: What they share, after "users" (``with an odd id``) or after "the items"
+        words: Their property, after "users" (``with an odd id``) or after "the items"
             (``have an odd id``).
         mask: Which ones they are.
     """
@@ -130,7 +130,7 @@ def split_traits(
         values: The numbers, ``(n,)``; None where a number is unknown.
         template: The words of the traits, with two fields: the side, and the threshold.
         sides: The words of the two sides.
-        thresholds: Where to split, beside the median of the known numbers.
+        thresholds: Where to split, in addition to the median of the known numbers.
         tenths: Whether to split at all deciles, in place of the median alone.
     """
     numbers = np.array(
@@ -208,7 +208,7 @@ def _is_number(value: object) -> bool:
 
 def _texts(value: Any) -> list[str]:
     """The values of an attribute, short enough to be
-    named; none of what is no plain value.
+    named; none of a value that is not plain.
     """
     several = value if isinstance(value, (tuple, list)) else (value,)
     texts = [str(each) for each in several if isinstance(each, (str, int, float))]

@@ -32,8 +32,8 @@ shared titles are looked at: they take too long.
 """
 
 RECENT = 15
-"""So many of the latest years are limits too: what is
-newer than an index is of the last years.
+"""So many of the latest years are limits too: items
+newer than an index are of the last years.
 """
 
 NEWEST = (3, 5, 10, 20, 50, 100)
@@ -58,8 +58,8 @@ _OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
 
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
-    """What may tell items apart, the simplest first; those that share it are at least
-    `FEWEST` percent of them, but for the newest ones.
+    """Traits that may distinguish items, the simplest first; at least `FEWEST` percent
+    of the items share each, except those of the newest items.
     """
     titles = [item.title for item in items]
     traits = [
@@ -89,7 +89,7 @@ def places_among(
     Args:
         places: The place of each item, from 0; None where it is no candidate.
         sizes: The number of candidates of which each is one.
-        among: What the candidates are called: ``the candidates``.
+        among: The words for the candidates: ``the candidates``.
     """
     place = np.array(
         [math.nan if each is None else each for each in places],

@@ -29,7 +29,7 @@ _AGES = ((3600, "hour"), (_DAY, "day"), (604_800, "week"), (2_592_000, "30 days"
 
 
 def user_traits(asked: Sequence[Asked], context: Context) -> list[Trait]:
-    """What may tell users apart, the simplest first; `asked` are their original
+    """Traits that may distinguish users, the simplest first; `asked` are their original
     requests, in the order of asking.
 
     Each trait is one of at least `FEWEST` users, and at least so many do not have it.

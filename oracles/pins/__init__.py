@@ -1,3 +1,3 @@
-"""Pinned lists: what a file says that the lists of some
-users must have, and how the file is written.
+"""Pinned lists: the required items of some users' lists by a
+file, and how the file is written.
 """

@@ -10,11 +10,11 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 @dataclass(frozen=True)
 class Updated:
-    """What a file is to say.
+    """The next contents of a file.
 
     Attributes:
         pins: All entries, by user.
-        changes: What changed, by user, in words.
+        changes: The changes, by user, in words.
         kept: Why a list is not written, by user; it stays as it was.
         of: How many lists could change.
     """
@@ -99,16 +99,16 @@ def _change(before: Pin, now: Pin, items: Mapping[str, Item]) -> str:
 
 def named(ids: Sequence[str], items: Mapping[str, Item], most: int = 3) -> str:
     """Items by their titles and ids, at most so many, and the rest counted."""
-    told = [
+    names = [
         f"{one_line(items[item].label)} ({item!r})" if item in items else repr(item)
         for item in ids
     ]
-    rest = len(told) - most
-    return ", ".join(told[:most]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def lines(found: Updated) -> Iterator[str]:
-    """What changed, and what was not written, one line a user."""
+    """The changed lists and those not written, one line a user."""
     for user, change in sorted(found.changes.items()):
         yield f"user {user!r}: {change}"
     for user, why in sorted(found.kept.items()):

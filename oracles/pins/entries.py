@@ -1,4 +1,4 @@
-"""What a file of pinned lists says, and everything that is wrong with it."""
+"""The entries of a file of pinned lists, and all mistakes in it."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ KEYS = (*KINDS, "k", "candidates", "strict")
 """All keys of an entry."""
 
 ORDERED = ("equals", "begins")
-"""The kinds that ``--recsys-pin`` writes anew; an entry has one of them at most."""
+"""The kinds that ``--recsys-pin`` writes again; an entry has one of them at most."""
 
 SHOWN = 3
 """The most items or users that a message names as choices."""
@@ -24,7 +24,7 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Pin:
-    """What the lists of one user must have.
+    """The required items of one user's lists.
 
     Attributes:
         user: The id of the user.
@@ -59,7 +59,7 @@ class Pin:
 
 
 def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
-    """The entries of a file by user, and what is wrong with their form.
+    """The entries of a file by user, and the mistakes in their form.
 
     Raises:
         OracleError: If it is no file, or no TOML.
@@ -103,7 +103,7 @@ def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
 
 
 def _of_form(table: Any) -> Iterator[str]:
-    """What is wrong with the form of an entry."""
+    """The mistakes in the form of an entry."""
     if not isinstance(table, dict):
         yield f"it must be a table with one of {', '.join(KINDS)}, got {table!r}"
         return
@@ -131,7 +131,7 @@ def _of_form(table: Any) -> Iterator[str]:
 
 
 def contradictions(pin: Pin, k: int, candidates: int) -> Iterator[str]:
-    """Why no list at all could keep an entry, whatever the data;
+    """Why no list at all could keep an entry with any data;
     `k` and `candidates` are those of the run.
     """
     k = k if pin.k is None else pin.k
@@ -151,7 +151,7 @@ def contradictions(pin: Pin, k: int, candidates: int) -> Iterator[str]:
 
 
 def unknown(pin: Pin, users: Collection[str], items: Collection[str]) -> Iterator[str]:
-    """What the data do not have."""
+    """The users and items that the data do not have."""
     if pin.user not in users:
         yield (
             f"there is no such user with two interactions or more; the data have {_some(users)}{meant(pin.user, users)}"
@@ -169,7 +169,7 @@ def _some(names: Collection[str]) -> str:
 
 def not_offered(pin: Pin, request: Request, items: Collection[str]) -> Iterator[str]:
     """Which items a sound list cannot have, and whether it is
-    longer than what is pinned as the whole.
+    longer than the list that is pinned as the whole.
     """
     offered = offer(request, items)
     for item in pin.wanted:
@@ -201,9 +201,9 @@ def refuse(path: Path, wrong: Sequence[str]) -> None:
     """Raise one error with all that is wrong with a file, if anything is."""
     __tracebackhide__ = True
     if wrong:
-        told = "".join(f"\n  {each}" for each in wrong)
+        lines = "".join(f"\n  {each}" for each in wrong)
         many = "1 mistake" if len(wrong) == 1 else f"{len(wrong)} mistakes"
-        raise OracleError(f"pinned: {str(path)!r} has {many}:{told}")
+        raise OracleError(f"pinned: {str(path)!r} has {many}:{lines}")
 
 
 def of_user(pin: Pin, mistakes: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""In how many of its answers each list has what is pinned, and what that shows."""
+"""In how many of its answers each list has the pinned items, and the status by that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from pytest_recsys_mt.verdict.verdict import Status
 
-TOLD = 3
-"""Users whose lists a verdict tells; the others are counted."""
+NAMED = 3
+"""Users whose lists a verdict names; the others are counted."""
 
 
 def few(texts: Sequence[str]) -> str:
     """The first texts, and how many more there are."""
-    rest = len(texts) - TOLD
-    return ", ".join(texts[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(texts) - NAMED
+    return ", ".join(texts[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """In how many of its answers a list had what is
-    pinned, and what the first other one has.
+    """In how many of its answers a list had the pinned items,
+    and the mistake of the first other one.
     """
 
     user: str
@@ -41,7 +41,7 @@ class Kept:
 
 
 def kept_in(asked: Asked, pin: Pin, context: Context) -> Kept:
-    """In how many of its answers a user's list has what is pinned."""
+    """In how many of its answers a user's list has the pinned items."""
     whys = [_broken_by(pin, asked.request, answer, context) for answer in asked.answers]
     breaking = [why for why in whys if why]
     kept = len(whys) - len(breaking)
@@ -55,7 +55,7 @@ def _broken_by(
     answer: Recommendation,
     context: Context,
 ) -> str:
-    """What is missing in a list, or too much; empty if it has what is pinned."""
+    """The missing or excess items of a list; empty if it has the pinned ones."""
     name = partial(named, items=context.items)
     found = answer.items
     parts = []
@@ -102,7 +102,7 @@ def status_of(results: Sequence[Kept], context: Context) -> tuple[Status, str, f
     broken = surely + ([] if doubt else mostly)
     among = f"of {len(results)} pinned lists"
     if broken:
-        words = _few_told(broken)
+        words = _few_in_words(broken)
         p_value = 0.0 if surely else min(1.0, len(noisy) * min(p_by_user.values()))
         verb = "is" if len(broken) == 1 else "are"
         return "violated", f"{len(broken)} {among} {verb} broken: {words}", p_value
@@ -119,7 +119,7 @@ def status_of(results: Sequence[Kept], context: Context) -> tuple[Status, str, f
         )
         return (
             "inconclusive",
-            f"{len(unclear)} {among} not kept in all answers: {_few_told(unclear)}; {step}",
+            f"{len(unclear)} {among} not kept in all answers: {_few_in_words(unclear)}; {step}",
             1.0,
         )
     often = max((each.of for each in results), default=1)
@@ -131,7 +131,7 @@ def status_of(results: Sequence[Kept], context: Context) -> tuple[Status, str, f
     return "holds", f"each {among} was kept{times}", 1.0
 
 
-def _few_told(results: Sequence[Kept]) -> str:
-    rest = len(results) - TOLD
-    told = "; ".join(each.words for each in results[:TOLD])
-    return told + (f"; and {rest} more" if rest > 0 else "")
+def _few_in_words(results: Sequence[Kept]) -> str:
+    rest = len(results) - NAMED
+    words = "; ".join(each.words for each in results[:NAMED])
+    return words + (f"; and {rest} more" if rest > 0 else "")

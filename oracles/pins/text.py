@@ -98,7 +98,7 @@ def _lines_of_value(lines: list[str]) -> int:
 
 
 def _says(text: str, pins: Mapping[str, Pin]) -> bool:
-    """Whether a text says what the entries are."""
+    """Whether a text has exactly these entries."""
     try:
         users = tomllib.loads(text)["users"]
     except (tomllib.TOMLDecodeError, KeyError):

@@ -1,4 +1,4 @@
-"""What scores of one answer share: of its list, of its slots and of its format."""
+"""Makers of scores of one answer: of its list, of its slots and of its format."""
 
 from collections.abc import Callable, Sequence
 

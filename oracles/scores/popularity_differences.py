@@ -4,7 +4,7 @@ lift, Gini and Herfindahl index.
 Source:
     Section 3 of https://arxiv.org/abs/2406.01285, which proposes the log-popularity
     difference. Only the differences are centred at 0 and change their sign when the
-    sides are swapped. The paper prints the others beside them.
+    sides are swapped. The paper prints the others next to them.
 """
 
 from __future__ import annotations

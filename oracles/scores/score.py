@@ -198,7 +198,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
     }
     | {"auc": Score("auc", _auc, (0.0, 1.0))},
 )
-"""Scores without a depth: what the modules of this folder declare in ``SCORES``, and
+"""Scores without a depth: those that modules of this folder declare in ``SCORES``, and
 ``auc``, the share of the other candidates that rank below the held-out one; see
 `metrics.auc`. The metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
 """
@@ -211,6 +211,6 @@ SCORES_AT: Mapping[str, Callable[[str], tuple[Any, ...]]] = MappingProxyType(
     },
 )
 """Scores of the first k places for ``name@k``, or of all requested places for ``name``:
-from the name to what a `Score` has besides it. The modules of this folder declare them
+from the name to the other fields of a `Score`. The modules of this folder declare them
 in ``SCORES_AT``.
 """

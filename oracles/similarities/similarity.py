@@ -25,8 +25,8 @@ _MODULES = {
 SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
     {name: at.SIMILARITY for name, at in _MODULES.items() if hasattr(at, "SIMILARITY")},
 )
-"""What the modules of this folder declare as their
-``SIMILARITY``, by the name of the module.
+"""The ``SIMILARITY`` that each module of this folder
+declares, by the name of the module.
 """
 
 METRICS: frozenset[Similarity] = frozenset(

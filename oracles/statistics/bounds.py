@@ -155,7 +155,7 @@ class Certain(Mean):
 
     Args:
         value: The mean.
-        judged: What is judged in its place; None judges the mean itself.
+        judged: The value that is judged in its place; None judges the mean itself.
     """
 
     def __init__(self, value: float, judged: float | None = None) -> None:

@@ -32,7 +32,7 @@ def log_growth(gains: Floats, worst: float | Floats) -> Floats:
 
     Args:
         gains: Those of a unit stake on each user, ``(..., users)``.
-        worst: What it can lose at most, ``(...)``.
+        worst: The most that it can lose, ``(...)``.
 
     Returns:
         The logarithms, ``(len(STAKES), ...)``.
@@ -47,7 +47,7 @@ def log_evidence(growth: Floats) -> Floats:
     probability alpha at most.
 
     Args:
-        growth: What `log_growth` returns for each night. The stakes on several ways to
+        growth: The result of `log_growth` for each night. The stakes on several ways to
             break the promise follow one another, ``(ways, nights, ...)``.
 
     Returns:

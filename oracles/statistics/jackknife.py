@@ -1,14 +1,14 @@
 """Bounds for a number of all users together, by the jackknife over users; approximate,
 not proven.
 
-A number such as a coverage is not a mean over users. So nothing bounds what a user adds
-to it, and bets on users are not fair. The jackknife estimates how the number varies:
-each user is left out in turn, and the n resulting values are treated as the users of a
-mean. Two imagined users are added who move the number as far as one user can, one up
-and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for
-shares), because equal users do not prove a variance of 0. The degrees of freedom are
-matched to the variance of the variance, which grows with the kurtosis (Satterthwaite
-1946, Biometrics Bulletin 2(6)).
+A number such as a coverage is not a mean over users. So nothing bounds the effect of
+a user on it, and bets on users are not fair. The jackknife estimates how the number
+varies: each user is left out in turn, and the n resulting values are treated as the
+users of a mean. Two imagined users are added who move the number as far as one user
+can, one up and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do
+for shares), because equal users do not prove a variance of 0. The degrees of freedom
+are matched to the variance of the variance, which grows with the kurtosis
+(Satterthwaite 1946, Biometrics Bulletin 2(6)).
 
 `benchmarks/aggregates.py` measures how often the bounds miss. No theorem limits this to
 the declared rate, so reports call these bounds approximate.

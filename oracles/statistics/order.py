@@ -53,7 +53,7 @@ UNPROVEN = (
     "the error rate, which assumes that users do not depend on each other, is not proven; warm the server up, or let it "
     "answer each request alone (a model of this machine with -o recsys_exact=true)"
 )
-"""What a dependence means for a claim, and what to do about it."""
+"""The meaning of a dependence for a claim, and the advice on it."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +87,20 @@ def dependence(series: Sequence[Mapping[str, float]]) -> Dependence | None:
         series: The values of one recommender, one series for each verdict, by user in
             the order of asking.
     """
-    telling = [
-        values_by_user for values_by_user in series if _is_telling(values_by_user)
+    informative = [
+        values_by_user for values_by_user in series if _is_informative(values_by_user)
     ]
-    if not telling:
+    if not informative:
         return None
-    users = dict.fromkeys(chain.from_iterable(telling))
+    users = dict.fromkeys(chain.from_iterable(informative))
     place = {user: at for at, user in enumerate(users)}
     values = [
-        np.fromiter(values_by_user.values(), np.float64) for values_by_user in telling
+        np.fromiter(values_by_user.values(), np.float64)
+        for values_by_user in informative
     ]
     places = [
-        np.array([place[user] for user in values_by_user]) for values_by_user in telling
+        np.array([place[user] for user in values_by_user])
+        for values_by_user in informative
     ]
     seen = np.sum([_statistics(own[None])[0] for own in values], axis=0)
     rng = np.random.default_rng(_SEED)
@@ -130,7 +132,7 @@ def dependence(series: Sequence[Mapping[str, float]]) -> Dependence | None:
     return Dependence(" and ".join(what), p_value)
 
 
-def _is_telling(values_by_user: Mapping[str, float]) -> bool:
+def _is_informative(values_by_user: Mapping[str, float]) -> bool:
     return len(values_by_user) >= FEWEST and len(set(values_by_user.values())) > 1
 
 

@@ -113,8 +113,8 @@ def _checked_owners(
 def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, float]:
     """The chi-square test that all places are chosen equally often.
 
-    If candidates are shuffled, every place is chosen equally often, whatever items the
-    recommender prefers, unless it prefers places.
+    If candidates are shuffled, every place is chosen equally often, unless the
+    recommender prefers places; its preferences of items do not matter.
 
     Example:
         >>> statistic, p_value = chosen_places_test([0, 0, 0, 0, 0, 1, 2, 3], offered=4)

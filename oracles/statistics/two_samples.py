@@ -67,7 +67,7 @@ class TwoSamples(Student):
         deviations = [float(run.std(ddof=1)) for run in runs]
         return cls(means, deviations, [len(run) for run in runs])
 
-    def beside(self, unread: int, users: int) -> TwoSamples:
+    def with_unread(self, unread: int, users: int) -> TwoSamples:
         """The samples if the lists of further users, which could
         not be read, agreed only with the change.
         """

@@ -1,4 +1,4 @@
-"""An answer as plain JSON data: what crosses processes, and what the cache stores."""
+"""An answer as plain JSON data, as processes exchange it and the cache stores it."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, fields
@@ -13,8 +13,8 @@ from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 
 class Answer(TypedDict, total=False):
-    """One of five things, told apart by `error`, `not_applicable`, `unasked`, `lost`,
-    or none of these.
+    """One of five results, distinguished by `error`, `not_applicable`, `unasked`,
+    `lost`, or the absence of all four.
 
     Attributes:
         unasked: Why the call was not sent: a limit.
@@ -25,8 +25,8 @@ class Answer(TypedDict, total=False):
             call: unknown. Where there are any, those of the thinking and those from the
             provider's cache follow.
         asked: When the batch of the call began, in Unix seconds.
-        run: The run that asked: its answer counts as made, not as cached.
-        seconds: How long a text model took for it, see `Completion`.
+        run: The run that sent the call: its answer counts as made, not as cached.
+        seconds: The time that a text model took for it, see `Completion`.
     """
 
     error: str
@@ -188,7 +188,7 @@ def refusing_titles(answer: Answer, request: Request) -> Answer:
     foreign = [item for item in answer.get("items", ()) if item not in offered_ids]
     if not foreign:
         return answer
-    # Whoever returns one title returns titles, so the first one tells.
+    # A recommender that returns one title returns titles, so the first is enough.
     named = foreign[0]
     for item in candidates:
         if named in (item.title, item.label):
@@ -258,7 +258,7 @@ class Known:
     """Answers by the key of their call.
 
     Most answers of a run have the same fields, and the same model, run and counts of
-    tokens. So the names of the fields, short strings and what stands in flat lists are
+    tokens. So the names of the fields, short strings and the values in flat lists are
     kept once for all answers.
     """
 

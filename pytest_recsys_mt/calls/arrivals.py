@@ -1,4 +1,4 @@
-"""What happens to an answer when it arrives: it is stored on
+"""The handling of an answer that arrives: it is stored on
 disk, counted, and kept for this process.
 """
 

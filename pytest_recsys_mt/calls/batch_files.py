@@ -1,8 +1,8 @@
 """Planned calls as input files of OpenAI's Batch API, and its output files as answers.
 
-The Batch API answers a file of requests within a day at half the price. Beside the
-files to upload stands a file for the plugin, FILE.calls.jsonl. It holds the content of
-each request; the cache stores it with the answer.
+The Batch API answers a file of requests within a day at half the price. In
+addition to the files to upload, a file for the plugin is written, FILE.calls.jsonl. It
+holds the content of each request; the cache stores it with the answer.
 """
 
 import json
@@ -31,7 +31,7 @@ MOST_BYTES = 200_000_000
 
 def calls_file(path: Path) -> Path:
     """The path of the calls of the batch at `path`:
-    ``b.calls.jsonl`` beside ``b.jsonl``.
+    ``b.calls.jsonl`` next to ``b.jsonl``.
     """
     return path.with_suffix(".calls.jsonl")
 
@@ -40,7 +40,7 @@ def write_batch(
     path: Path,
     planned: Mapping[str, Sequence[tuple[Subject, Call]]],
 ) -> list[Path]:
-    """Write calls as input files of the Batch API, and the file of calls beside them.
+    """Write calls as input files of the Batch API, and the file of calls next to them.
 
     A file holds requests to one model only, and at most as many as the API takes;
     further files are named ``FILE-2.jsonl``, ``FILE-3.jsonl``.

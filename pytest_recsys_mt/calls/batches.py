@@ -22,7 +22,7 @@ the calls that follow from their answers.
 
 
 class Sent(NamedTuple):
-    """What became of calls that were to be sent.
+    """The result of sending calls.
 
     Attributes:
         calls: The calls, then those that followed from their answers, also where they
@@ -50,7 +50,7 @@ def ask_here(
     subject: Subject,
     calls: Sequence[Call],
 ) -> Iterator[list[tuple[int, Answer]]]:
-    """The subject asks its recommender in this process."""
+    """Send the calls to the subject's recommender in this process."""
     return subject.ask(calls)
 
 
@@ -59,7 +59,7 @@ class Batches:
 
     Args:
         arrivals: Stores the answers.
-        ask: How calls are sent; None if the subject asks its recommender in this
+        ask: How calls are sent; None if the subject's recommender answers in this
             process.
         bill: Records calls in flight that get no answer.
         spending: How many calls the limits allow at once.

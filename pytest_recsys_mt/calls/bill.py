@@ -1,4 +1,4 @@
-"""What each call cost: the facts on the calls of one process."""
+"""The cost of each call: the facts on the calls of one process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CallFact:
         state: See `State`.
         prompt_tokens: Tokens of the prompt, as reported; 0 if unknown.
         completion_tokens: Tokens of the answer, as reported; 0 if unknown.
-        usd: What it cost in this run; None if unknown.
+        usd: Its cost in this run; None if unknown.
         cut_off: Whether the answer was ended by something other than the model.
         again: Whether the call checks for changed answers; see `Call.again`.
         at_most: The most it may have cost, in USD; None if there is no upper bound.
@@ -64,7 +64,7 @@ Counted = Sequence[Any]
 
 class Drained(TypedDict):
     """News of a process as plain data: facts on its calls,
-    and who asked, also for calls of others.
+    and the causes, also of calls that other processes sent.
     """
 
     calls: dict[str, list[Counted]]
@@ -103,11 +103,11 @@ class _Cost(NamedTuple):
 
 
 class Bill:
-    """Counts the calls of one process and what they cost.
+    """Counts the calls of one process and their cost.
 
     Args:
         prices: The prices of the recommenders.
-        causes: Collects who asked for each call.
+        causes: Collects the causes of each call.
     """
 
     def __init__(self, prices: SubjectPrices, causes: Causes) -> None:
@@ -133,9 +133,7 @@ class Bill:
         return fact
 
     def give_up(self, call: Call) -> None:
-        """Count what was made of a call as a failed
-        attempt, for another answer to come.
-        """
+        """Count the attempts at a call as failed: another answer will follow."""
         facts = self._facts_by_key.get(call.key, [])
         for position, fact in enumerate(facts):
             if fact.state == "made":
@@ -156,7 +154,7 @@ class Bill:
         price = self._prices.of(subject, call)
         usage = usage_of(answer)
         if price is None:
-            # No tokens cost nothing, whatever the price.
+            # Without tokens there is no cost at any price.
             usd = 0.0 if usage == Usage() else None
             return _Cost(usd, at_most=usd)
         if price.is_free:

@@ -29,7 +29,7 @@ from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
 Mode = Literal["auto", "replay", "refresh"]
-"""What happens to a call without a cached answer: it is
+"""The handling of a call without a cached answer: it is
 sent, or is an error; or all are sent.
 """
 
@@ -187,7 +187,7 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Put the `put`s inside into one transaction: for
+        """Combine the `put`s inside into one transaction: for
         answers that arrived together.
         """
         with self._writing() as rows, rows.transact():
@@ -211,8 +211,8 @@ class AnswerCache:
             self._is_stuck = False
         except database.FAULTS as error:
             if isinstance(error.__context__, CacheError):
-                # SQLite has rolled back by itself, so that diskcache cannot: what came
-                # before says why.
+                # SQLite has rolled back by itself, so that diskcache cannot: the
+                # earlier error says why.
                 raise error.__context__ from error
             broken = self._broken("written", error)
             self.unwritable = str(broken)

@@ -152,7 +152,7 @@ def imported_from(
     *,
     replace: bool,
 ) -> Imported:
-    """Copy what `read` finds in each line of a file into `cache`;
+    """Copy the answer that `read` finds in each line of a file into `cache`;
     its `ValueError` says why a line is refused.
     """
     imported = Imported()
@@ -178,7 +178,7 @@ def imported_from(
 
 
 def _say_the_same(one: Answer, other: Answer) -> bool:
-    """Whether two answers are equal but for when, how
+    """Whether two answers are equal except for when, how
     fast and in which run they were made.
     """
     without_time = {"run": None, "asked": None, "seconds": None}

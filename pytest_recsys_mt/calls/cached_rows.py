@@ -1,4 +1,4 @@
-"""What a row of the cache holds: an answer, its call and a checksum, as canonical JSON
+"""A row of the cache: an answer, its call and a checksum, as canonical JSON
 text, and how a row is checked.
 """
 
@@ -13,7 +13,7 @@ from pytest_recsys_mt.requests import MOST_TOKENS, Usage
 
 SCHEMA = "recsys-mt-answer/1"
 
-# What stands around the answer, the call and the checksum in the canonical text of a
+# The text around the answer, the call and the checksum in the canonical text of a
 # row.
 _BEFORE_ANSWER = '{"answer":'
 _BEFORE_CALL = ',"call":'
@@ -77,7 +77,7 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     """The row in `text`, if it is intact and answers the call of `key`.
 
     Raises:
-        ValueError: Says what is wrong.
+        ValueError: If it is not; the text says why.
     """
     row = _row_in(text)
     call = row.get("call")

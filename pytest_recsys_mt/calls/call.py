@@ -1,4 +1,4 @@
-"""One call to a recommender: what it says as plain data, and
+"""One call to a recommender: its content as plain data, and
 the key under which its answer is stored.
 """
 
@@ -29,8 +29,8 @@ class Call:
         key: Under which its answer is stored; see `key_of`.
         content: All that the answer may depend on, as plain JSON data.
         request: The request with its replicate number; None for a test's own prompt.
-        prompt: What a text model reads; None for other recommenders.
-        purpose: Why it is asked.
+        prompt: The prompt of a text model; None for other recommenders.
+        purpose: Why it is sent.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Call:
 
     @property
     def again(self) -> bool:
-        """Whether the question was asked before, and is
+        """Whether the question was sent before, and is
         repeated to check for changed answers.
         """
         return int(self.content["replicate"]) >= AGAIN
@@ -239,8 +239,8 @@ def _cached_by_identity(
     maxsize: int,
     is_fixed: Callable[[Any], bool] = _always_fixed,
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Cache the texts that the decorated function writes, by the identity of what it
-    writes.
+    """Cache the texts that the decorated function writes, by the identity of its
+    argument.
 
     Args:
         maxsize: Number of texts that are cached.
@@ -249,7 +249,7 @@ def _cached_by_identity(
     """
 
     def decorate(write: Callable[[Value], str]) -> Callable[[Value], str]:
-        # The value is kept beside its text, so that its id belongs to no other object.
+        # The value is kept with its text, so that its id belongs to no other object.
         cached: dict[int, tuple[Value, str]] = {}
 
         def text_of(value: Value) -> str:

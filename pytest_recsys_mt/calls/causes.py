@@ -1,4 +1,4 @@
-"""Who asks for each call, and why: the row of the bill in which the call counts."""
+"""The test that needs each call, and why: the row of the bill in which it counts."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,10 +8,10 @@ Purpose = Literal[
     "source", "follow-up", "request", "question", "judge", "profile", "sample", "counterexample",
     "control", "again", "retry",
 ]  # fmt: skip
-"""Why something is asked.
+"""Why a call is sent.
 
 * ``source``, ``follow-up``: a side of a relation, unchanged or transformed.
-* ``request``, ``question``: what a test itself asks: `Recsys.ask`, and `Texts.complete` with its own prompts.
+* ``request``, ``question``: the calls that a test itself sends: `Recsys.ask`, and `Texts.complete` with its own prompts.
 * ``judge``, ``profile``: a language model compares lists, or describes users.
 * ``sample``: a recommender helps to draw users or candidates.
 * ``counterexample``: the search for the smallest example.
@@ -23,22 +23,22 @@ Purpose = Literal[
 SEARCH: Purpose = "counterexample"
 CONTROL: Purpose = "control"
 
-BESIDE = (SEARCH, CONTROL)
-"""Purposes beside the tests' own: they are counted apart,
+COUNTED_APART = (SEARCH, CONTROL)
+"""Purposes other than the tests' own: they are counted apart,
 because no status depends on their answers.
 """
 
 LAST = 2**20
 """More than the number of tests of a run: a control counts
-for a test only if no test asks the same.
+for a test only if no test sends the same call.
 """
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 class Cause(NamedTuple):
-    """Who asks for a call. Of several causes the smallest counts: that of the first
-    test.
+    """The test that needs a call. Of several causes the smallest counts: that of the
+    first test.
 
     Attributes:
         place: The place of the test among the tests of the run; infinity after the last
@@ -61,8 +61,9 @@ Caused = tuple[Sequence[Any], list[str]]
 class Causes:
     """Notes the causes of the calls of one process.
 
-    Which test asks first depends on the order in which answers arrive and on the number
-    of workers. So each test that uses a call names its cause, and the smallest counts.
+    Which test sends a call first depends on the order in which answers arrive and on
+    the number of workers. So each test that uses a call names its cause, and the
+    smallest counts.
     """
 
     def __init__(self) -> None:
@@ -71,11 +72,11 @@ class Causes:
         self.end()
 
     def begin(self, place: int, suite: str) -> None:
-        """From now on a test asks: the one at `place` in the run, of `suite`."""
+        """From now on a test sends calls: the one at `place` in the run, of `suite`."""
         self._test: tuple[float, str] = (place, suite)
 
     def end(self) -> None:
-        """From now on no test asks."""
+        """From now on no test sends calls."""
         self._test = (math.inf, "")
 
     def add(self, model: str, keys: Iterable[str], purpose: Purpose) -> None:

@@ -117,7 +117,7 @@ def _print_imported(path: Path, imported: Imported, *, replace: bool) -> None:
 
 
 def stats(given: argparse.Namespace) -> int:
-    """Say what the cache holds, by model."""
+    """Print the contents of the cache, by model."""
     from pytest_recsys_mt.calls.cache_files import shares
 
     with closing(_open(given)) as cache:
@@ -157,7 +157,7 @@ def _total(shares: Collection[Share]) -> Share:
 
 
 def spent(given: argparse.Namespace) -> int:
-    """Say what was spent on each day, by model and command."""
+    """Print the amounts spent on each day, by model and command."""
     from pytest_recsys_mt.calls.day_account import days, lines
     from pytest_recsys_mt.safety.errors import CacheError
 

@@ -65,7 +65,7 @@ class Contract:
         return f"{self.call} returned {shown(answer)} as an answer; {self}{self._step(answer)}"
 
     def _step(self, found: object) -> str:
-        """What to do about a wrong return value, behind a
+        """The advice on a wrong return value, behind a
         colon; empty where there is no advice.
         """
         if isinstance(found, self.kind):

@@ -30,7 +30,7 @@ AT_ONCE = 500
 """Keys of one query; SQLite takes 999 at least."""
 
 _MADE_BEFORE = {"Settings", "sqlite_autoindex_Settings_1"}
-"""What diskcache makes before the table of answers."""
+"""The tables that diskcache makes before that of the answers."""
 
 Row = tuple[Any, Any, Any, Any]
 """Key, mode, filename and value, as they stand in the database."""
@@ -46,7 +46,7 @@ def leaves_stuck(error: BaseException) -> bool:
     """Whether a database must be opened again before it can be written, if it can at
     all.
 
-    A full disk is none of these: the open database goes on when there is space. Where a
+    A full disk is no such error: the open database goes on when there is space. Where a
     transaction cannot begin, diskcache raises its own error in place of SQLite's.
     """
     if isinstance(error, diskcache.Timeout):
@@ -112,7 +112,7 @@ class Database(diskcache.Cache):  # type: ignore[misc]
         """Let the next use open the database again, unless a transaction goes on.
 
         SQLite opens for reading what it cannot open for writing, and leaves it so for
-        as long as it is open. After a fault while the log beside the database was
+        as long as it is open. After a fault while the log of the database was
         opened, a connection may begin no transaction any more either.
         """
         if not self._con.in_transaction:
@@ -200,7 +200,7 @@ class Reader:
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""
-        # Without a log there is no writer, and SQLite needs no files beside the
+        # Without a log there is no writer, and SQLite needs no files other than the
         # database.
         query = "mode=ro" if self._is_logged() else "mode=ro&immutable=1"
         uri = f"{self._path.resolve().as_uri()}?{query}"
@@ -231,9 +231,7 @@ class Reader:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _is_logged(self) -> bool:
-        """Whether a log with the last writes stands beside
-        the database: a run writes, or died.
-        """
+        """Whether there is a log with the last writes: a run writes, or died."""
         if not self._log.exists():
             return False
         return self._log.stat().st_size > 0

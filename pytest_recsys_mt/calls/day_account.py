@@ -1,4 +1,4 @@
-"""What all runs on one folder of answers spend on a day (UTC): an account by model and
+"""The spending of all runs on one folder of answers on a day (UTC), by model and
 command, with limits of its own.
 """
 
@@ -28,7 +28,7 @@ _NAME = re.compile(r"day-(\d{4}-\d{2}-\d{2})\.json")
 
 
 class Spent(NamedTuple):
-    """What one model took in runs of one command on one day, with failed calls.
+    """The spending on one model in runs of one command on one day, with failed calls.
 
     Attributes:
         model: The name of the recommender.
@@ -47,7 +47,7 @@ class Spent(NamedTuple):
 
 @dataclass(slots=True)
 class _Row:
-    """What has been spent on one model by one command."""
+    """The amounts spent on one model by one command."""
 
     calls: int = 0
     tokens: float = 0
@@ -55,7 +55,7 @@ class _Row:
 
 
 class DayAccount(Budget):
-    """What has been spent since 00:00 UTC, by all runs that share a folder of answers.
+    """The amounts spent since 00:00 UTC, by all runs that share a folder of answers.
 
     The file of a day lies in that folder and stays. A process that dies has booked the
     calls of its last batch as planned, up to `AT_ONCE`. Only runs that have a limit a
@@ -82,7 +82,7 @@ class DayAccount(Budget):
         self._rows: dict[tuple[str, str], _Row] = {}  # by model and command
 
     def open(self) -> None:
-        """Read what was spent today."""
+        """Read the amounts spent today."""
         day = time.strftime("%Y-%m-%d", time.gmtime(self._now()))
         self._path = self._folder / f"day-{day}.json"
         spent = _read(self._path)
@@ -109,7 +109,7 @@ class DayAccount(Budget):
         self._rows = rows_before
 
     def left(self) -> Limits:
-        """What may still be spent today."""
+        """The amounts that may still be spent today."""
         limits = self.limits
         return Limits(
             None if limits.calls is None else max(0, limits.calls - self.calls),
@@ -207,7 +207,7 @@ def days(folder: Path) -> Iterator[tuple[str, list[Spent]]]:
 
 
 def lines(accounts: Mapping[str, Iterable[Spent]]) -> Iterator[str]:
-    """A table of what was spent, by day, model and command."""
+    """A table of the amounts spent, by day, model and command."""
     yield f"{'day':<10} {'calls':>8} {'tokens':>12} {'USD':>9}  model, command"
     for day, rows in accounts.items():
         for spent in rows:
@@ -235,5 +235,5 @@ def _read(path: Path) -> list[Spent]:
 
 
 def _finite(number: float) -> float:
-    """What JSON can say of a call whose cost has no upper bound."""
+    """A value of JSON for a call whose cost has no upper bound."""
     return number if math.isfinite(number) else 0.0

@@ -8,8 +8,8 @@ from pytest_recsys_mt.safety.files import written_whole
 
 
 class DiskState:
-    """A small file that the workers of a run share: who cannot write an answer says so
-    to the others.
+    """A small file by which a worker of a run reports to the others that it cannot
+    write an answer.
 
     It holds a byte while answers can be written. To empty it needs no room, so that a
     full disk takes that.

@@ -32,15 +32,15 @@ class Executor:
 
     Args:
         cache: The answers on disk.
-        mode: What happens to a call without a cached answer.
+        mode: The handling of a call without a cached answer.
         run: Name of this run, shared by its workers: an answer made in it is fresh for
             all.
-        ask: How calls are sent; without it, the subject asks its recommender in this
+        ask: How calls are sent; without it, the subject's recommender answers in this
             process.
         prices: The prices of the models; by default those of this package.
-        budget: What the run may spend; None without limits.
+        budget: The limits of the run; None without limits.
         progress: Shows how far the calls are.
-        causes: Collects who asks for each call.
+        causes: Collects the causes of each call.
         notes: Gets sentences on answers that users should know of.
 
     Attributes:
@@ -49,11 +49,11 @@ class Executor:
             in Unix seconds, by its name.
         found: When the newest answer of each recommender was sent of those that were
             found on disk, by its name.
-        shared: The recommenders that another process of this run asks, too.
-        bill: What the calls of this process cost.
+        shared: The recommenders to which another process of this run sends calls, too.
+        bill: The cost of the calls of this process.
         notes: Sentences on answers that users should know of, each once.
         failures: The errors that users' code raised.
-        readings: What was read in the answers.
+        readings: The results of reading the answers.
     """
 
     def __init__(
@@ -142,8 +142,8 @@ class Executor:
             since: Answers of earlier runs that were sent before this time, in Unix
                 seconds, are ignored.
             ask: How these calls are sent, if not as all others.
-            then: What it returns is sent to the same subject as soon as there is room,
-                within this batch if the subject can take it.
+            then: The calls that it returns are sent to the same subject once there is
+                room, within this batch if the subject can take it.
 
         Raises:
             UnknownError: Within `only_known`, if an answer is missing.
@@ -319,8 +319,8 @@ class Executor:
         return self._spending.room(subject, calls)
 
     def keep_rest(self) -> str:
-        """Write what the disk did not take when it arrived; returns what became of it,
-        empty if there was nothing.
+        """Write the answers that the disk did not take when they arrived; returns the
+        result in words, empty if there was nothing.
         """
         return self._keeping.keep_rest()
 

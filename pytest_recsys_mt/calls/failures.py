@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, RecsysError
 
-Told = dict[str, str]
+ReportedFailure = dict[str, str]
 """A failure in a test report: ``key``, ``model``, ``error``,
 ``asked``, ``traceback``, ``smallest``.
 """
@@ -27,30 +27,30 @@ class Failure:
         key: The same for the same lines and recommender, on every worker; see `key_of`.
         model: The name of the recommender.
         error: The first error in a line.
-        asked: The call that raised it, in short; empty for code outside of calls.
+        call: The call that raised it, in short; empty for code outside of calls.
         traceback: Of the first error.
         request: That of the call that raised it.
         smallest: The smallest request that raises it, in words and code; empty until it
             is found.
-        calls: How many calls failed.
+        calls: The number of calls that failed.
         users: The users of their requests.
     """
 
     key: str
     model: str
     error: str
-    asked: str
+    call: str
     traceback: str
     request: Request | None = None
     smallest: str = ""
     calls: int = 0
     users: set[str] = field(default_factory=set)
 
-    def told(self) -> Told:
-        """As plain data."""
+    def reported(self) -> ReportedFailure:
+        """The failure as plain data for a test report."""
         sentences = []
-        if self.asked:
-            sentences.append(f"asked for {self.asked}")
+        if self.call:
+            sentences.append(f"asked for {self.call}")
         if self.calls > 1:
             users = len(self.users)
             failed = f"{users} users" if users > 1 else f"{self.calls} calls"
@@ -77,7 +77,7 @@ def key_of(model: str, answer: Answer) -> str:
 
 
 class Failures:
-    """Finds each failure by its one-line error, which is what tests report."""
+    """Finds each failure by its one-line error, which tests report."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, Failure] = {}
@@ -94,8 +94,8 @@ class Failures:
         key = key_of(model, answer)
         request = None if call is None else call.request
         if key not in self._by_key:
-            asked = "" if call is None else call.summary
-            self._by_key[key] = Failure(key, model, error, asked, traceback, request)
+            summary = "" if call is None else call.summary
+            self._by_key[key] = Failure(key, model, error, summary, traceback, request)
         failure = self._by_key[key]
         self._by_error[model, error] = failure
         failure.calls += 1
@@ -104,8 +104,8 @@ class Failures:
 
     @contextlib.contextmanager
     def outside_calls(self, model: str, what: str) -> Iterator[None]:
-        """Record what users' code raises inside, outside of any
-        call, and raise it as an `OwnCodeError`.
+        """Record an error that users' code raises inside, outside of
+        any call, and raise it as an `OwnCodeError`.
         """
         try:
             yield

@@ -1,4 +1,4 @@
-"""What of the answers of a run is on disk, so that a later run finds it there."""
+"""The answers of a run that are on disk, where a later run finds them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.causes import COUNTED_APART
 from pytest_recsys_mt.calls.disk_state import DiskState
 from pytest_recsys_mt.calls.limits import account
 from pytest_recsys_mt.calls.subject import Subject
@@ -57,9 +57,9 @@ class Keeping:
         """Write the answers to disk; returns which could not be written, and why."""
         for call, answer in answers:
             is_storable = "error" not in answer
-            # A search for the smallest example asks much that fails; no status needs
-            # it.
-            if call.purpose not in BESIDE:
+            # A search for the smallest example sends many calls that fail; no status
+            # needs it.
+            if call.purpose not in COUNTED_APART:
                 self.any_storable |= is_storable
                 self.any_missing |= not is_storable
             if is_storable:
@@ -78,8 +78,8 @@ class Keeping:
         return self._refuse(subject, SHORT)
 
     def keep_rest(self) -> str:
-        """Write at the end what the disk did not take before; returns what became of it
-        in words, empty if nothing was held.
+        """Write at the end the answers that the disk did not take before; returns the
+        result in words, empty if nothing was held.
         """
         held_before = len(self.held)
         if held_before == 0:
@@ -116,7 +116,7 @@ class Keeping:
         return f"{answers} of {subject.name} {verb} kept for this run only: {reason}"
 
     def _write_held(self) -> str:
-        """Write what is held, in one transaction or as far as the disk takes it;
+        """Write the held answers, in one transaction or as far as the disk takes them;
         returns why some is left.
         """
         if not self.held:
@@ -131,7 +131,7 @@ class Keeping:
         return ""
 
     def _write_some(self) -> str:
-        """Write what is held one by one, until the disk is
+        """Write the held answers one by one, until the disk is
         full; returns why some is left.
         """
         try:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.verdict.wording import typed
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may spend, on failed calls too; None stands for no limit.
+    """The limits of a run, on failed calls too; None stands for no limit.
 
     Attributes:
         calls: Most calls.
@@ -34,7 +34,7 @@ class Limits:
 
 
 def lower(one: Limits, other: Limits) -> Limits:
-    """Limits that hold what both hold."""
+    """The limits of both."""
     usd = _lower_limit(one.usd, other.usd)
     needs_prices = any(
         limits.usd is not None and limits.every_price for limits in (one, other)
@@ -59,18 +59,18 @@ def _lower_limit(one: Number | None, other: Number | None) -> Number | None:
 
 
 class Budget:
-    """What a run has spent of its limits.
+    """The amounts that a run has spent of its limits.
 
     The account is a small file that all workers of a run share. The worker that holds
     the lock of the calls opens it, spends, and closes it. Answers from the cache cost
     nothing.
 
     Args:
-        limits: What the run may spend.
+        limits: The limits of the run.
         path: Of the account; see `account`.
 
     Attributes:
-        limits: What the run may spend.
+        limits: The limits of the run.
         calls: Calls that were sent, also those that failed.
         tokens: Their tokens, as reported or expected; infinity if there is no upper
             bound.
@@ -90,7 +90,7 @@ class Budget:
         self._write_error = ""
 
     def open(self) -> None:
-        """Read what the other workers have spent."""
+        """Read the amounts that the other workers have spent."""
         require_own(self._path)
         try:
             self.calls, self.tokens, self.usd = json.loads(
@@ -118,7 +118,7 @@ class Budget:
             )
 
     def _written(self) -> object:
-        """What the file of the account says."""
+        """The contents of the file of the account."""
         return [self.calls, self.tokens, self.usd]
 
     def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
@@ -162,7 +162,7 @@ class Budget:
         """How many of the next calls may be sent at once; at least 1 while no limit is
         reached.
 
-        Calls are sent in batches whose calls together take at most what is left. So
+        Calls are sent in batches whose calls together take at most the rest. So
         tokens and cost cannot run far beyond their limits before the next check.
 
         Args:

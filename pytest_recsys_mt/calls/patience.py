@@ -1,5 +1,5 @@
-"""Limits the time of one call of users' own code, and what it may
-do to the streams and limits of the process.
+"""Limits the time of one call of users' own code, and its changes
+to the streams and limits of the process.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ except ImportError:  # on Windows
 
 HANGS = 3
 """After this many calls in a row without an answer in
-time, a recommender is asked no more.
+time, a recommender is sent no more calls.
 """
 
 P = ParamSpec("P")
@@ -52,7 +52,7 @@ class Patience:
         self._last_hang: TracebackType | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `function` returns; a `NoAnswerError` if it
+        """The result of `function`; a `NoAnswerError` if it
         takes too long, or earlier calls did.
         """
         try:
@@ -146,7 +146,7 @@ def _make_calls(calls: SimpleQueue[Callable[[], None] | None]) -> None:
 
 class _Unclosable:
     """A stream of the process that cannot be closed:
-    pytest reads from it what was captured.
+    pytest reads the captured text from it.
     """
 
     def __init__(self, stream: Any, name: str) -> None:
@@ -168,7 +168,7 @@ def unharmed() -> Iterator[None]:
     open files and on recursion are as before.
 
     Only in the main thread: pytest exchanges the streams there, and another thread
-    would put back old ones.
+    would restore old ones.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

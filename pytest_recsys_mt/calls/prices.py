@@ -145,7 +145,7 @@ class SubjectPrices:
 
 
 def usd_of(price: Price, usage: Usage) -> float:
-    """What tokens that were reported cost, in USD."""
+    """The cost of the reported tokens, in USD."""
     return price.usd(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
 
 

@@ -1,4 +1,4 @@
-"""Counts what a run does: in which phase it is, since when, and how far its calls are."""
+"""Counts the progress of a run: its phase, since when, and how far its calls are."""
 
 import contextlib
 import math
@@ -12,8 +12,8 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.safety.sanitize import one_line
 
 LONGEST_NAME = 40
-"""Characters of a phase that are shown; the end of a name tells
-it from others, so its middle is left out.
+"""Characters of a phase that are shown; the end of a name
+distinguishes it, so its middle is left out.
 """
 
 WINDOW = 30.0
@@ -51,12 +51,12 @@ class Rate:
 
 @dataclass
 class Phase:
-    """Something that takes its time: a test, a training, the loading of data.
+    """A step of a run that takes time: a test, a training, the loading of data.
 
     Attributes:
-        name: What it is, in a line.
+        name: Its description, in a line.
         began: When it began, in seconds of the clock.
-        detail: How far it is, in its own words; empty where calls say it.
+        detail: How far it is, in its own words; empty where calls show it.
         wanted: Calls that are sent in it.
         answered: Those that have an answer.
     """
@@ -80,7 +80,7 @@ class Standing:
         answered: Those that have an answer.
         left: Seconds that the other calls will take; None if unknown.
         rate: Answers per second.
-        more: What else is known, the most important first.
+        more: Further facts, the most important first.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Standing:
 
 
 class _Bound(NamedTuple):
-    """An upper bound, and in a word what it is; of several, the smallest is shown."""
+    """An upper bound and its kind in a word; of several, the smallest is shown."""
 
     limit: float
     why: str
@@ -104,7 +104,7 @@ _UNBOUNDED = _Bound(math.inf, "")
 
 
 class Progress:
-    """Counts the calls of a process and knows what it is doing."""
+    """Counts the calls of a process and holds its current phases."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -121,15 +121,15 @@ class Progress:
 
     @contextlib.contextmanager
     def doing(self, name: str) -> Iterator[None]:
-        """A phase: what is done inside. It may be part of another one."""
+        """Within it, the process is in this phase, which may be part of another one."""
         self._phases.append(Phase(one_line(name), self._clock()))
         try:
             yield
         finally:
             self._phases.pop()
 
-    def tell(self, detail: str) -> None:
-        """Say how far the current phase is, in words: ``epoch 3 of 20``."""
+    def report(self, detail: str) -> None:
+        """Report how far the current phase is, in words: ``epoch 3 of 20``."""
         if self._phases:
             self._phases[-1].detail = one_line(detail)
 
@@ -143,7 +143,7 @@ class Progress:
         self._usd_bound = min(self._usd_bound, _Bound(most_usd, why))
 
     def spent(self, calls: int, usd: float) -> None:
-        """Set what the run has spent so far, in all its processes."""
+        """Set the amounts that the run has spent so far, in all its processes."""
         self._calls = calls
         self._usd = usd
 
@@ -200,7 +200,7 @@ class Progress:
         )
 
     def _figures(self) -> list[str]:
-        """What is known of the calls besides their number, the most important first."""
+        """Further facts on the calls, the most important first."""
         figures = [self._spent_of_bound(), self._model]
         if self._cached:
             figures.append(f"{self._cached} cached")

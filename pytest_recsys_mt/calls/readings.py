@@ -1,5 +1,5 @@
-"""What was read in text answers: how well a model keeps to
-the form in which it is asked to answer.
+"""The results of reading text answers: how well a model keeps to
+the form in which it must answer.
 """
 
 from collections import Counter
@@ -11,10 +11,10 @@ from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 Reading = dict[str, Any]
-"""What was read in one answer, as plain data, as test reports carry it: the number of
+"""The result of reading one answer, as test reports carry it: the number of
 its ``entries`` by their kind, whether it is ``ambiguous``, and of an unread one the
 beginning of its ``text``, ``how`` it was read, and ``takes_json`` if the model could
-have been asked for JSON.
+have been required to be JSON.
 """
 
 LONGEST = 1_000
@@ -36,8 +36,8 @@ class Readings:
         *,
         takes_json: bool = False,
     ) -> None:
-        """Keep what was read in an answer, if it is a text; items that were `hidden`
-        from the model count as offered.
+        """Keep the result of reading an answer, if it is a text; items that were
+        `hidden` from the model count as offered.
 
         `takes_json` is that of the recommender's `Subject`.
         """

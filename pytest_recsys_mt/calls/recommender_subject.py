@@ -25,7 +25,7 @@ class RecommenderSubject(Subject):
     """A recommender that answers requests.
 
     Args:
-        recommender: The object that is asked.
+        recommender: The object that answers.
         name: Its name in reports and in the record.
         fixture: The fixture that gave it, if several fixtures may give objects of one
             name; else empty.

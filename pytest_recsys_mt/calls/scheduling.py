@@ -15,11 +15,11 @@ from pytest_recsys_mt.calls.subject import Subject
 
 
 class UnknownError(Exception):
-    """Answers are missing, and none may be asked for now."""
+    """Answers are missing, and no calls may be sent now."""
 
 
 class Decision(enum.Enum):
-    """What the executor does next with calls that have no answer."""
+    """The next step of the executor with calls that have no answer."""
 
     SEND = enum.auto()
     LOOK_AGAIN = enum.auto()
@@ -39,7 +39,7 @@ class Scheduler(Protocol):
         ...
 
     def settles(self) -> bool:
-        """Wait until nothing else is asked; returns whether
+        """Wait until no other calls are in progress; returns whether
         there was anything to wait for.
         """
         ...
@@ -70,13 +70,13 @@ class OnlyKnown:
 
 
 class Turns:
-    """Knows who decides when calls are sent, and lets one worker of the run at a time
-    send them.
+    """Holds the scheduler of the calls, and lets one worker of the run at a time send
+    them.
 
     Args:
         cache: The answers on disk, whose folder has the locks.
         keeping: Writes answers to disk.
-        budget: What the run may spend; None without limits.
+        budget: The limits of the run; None without limits.
         progress: Shows that this worker waits for another, and what the run has spent.
 
     Attributes:

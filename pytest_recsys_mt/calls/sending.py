@@ -25,7 +25,7 @@ def as_they_arrive(
     Args:
         ask: Yields positions and answers; the answer is None for an attempt that is
             made once more.
-        asked: What is sent.
+        asked: The calls to send.
         plain: Takes a position and what arrived for it; returns it as plain data.
         unanswered: The positions without an answer, which the caller may add to; by
             default those of `asked`.

@@ -1,4 +1,4 @@
-"""Whether the limits of the run allow further calls, and what calls take of them."""
+"""Whether the limits of the run allow further calls, and what calls use of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Amount(NamedTuple):
-    """What a call takes, or may take; infinity if there is no upper bound."""
+    """The tokens and USD of a call, or their bounds; infinity without a bound."""
 
     tokens: float
     usd: float
@@ -34,7 +34,7 @@ class Spending:
 
     Args:
         prices: The prices of the recommenders.
-        budget: What the run may spend; None without limits.
+        budget: The limits of the run; None without limits.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Spending:
         call: Call,
         answer: Answer | None = None,
     ) -> _Amount:
-        """What a call took as reported; what it may take, if
+        """The amount of a call as reported; its bound, if
         nothing is reported or before its answer.
         """
         usage = None if answer is None else usage_of(answer)
@@ -120,7 +120,7 @@ class Spending:
         return _Amount(usage.prompt_tokens + usage.completion_tokens, usd)
 
     def _expected(self, subject: Subject, call: Call) -> _Amount:
-        """What a call may take: as planned, or as the largest
+        """The bound of a call: as planned, or as the largest
         call of its subject if that took more.
         """
         largest = self._largest_by_subject.get(subject.name)

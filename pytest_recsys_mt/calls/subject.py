@@ -58,22 +58,22 @@ class Subject:
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is
             fitted.
-        promises: What it promises in addition; see `requests.Promised`.
+        promises: Its further promises; see `requests.Promised`.
         reads_latest: How many of a history's latest items it declares to read at most;
             None without a limit.
         durable: Whether its answers may be stored beyond this run.
-        live: Whether its answers may change while it is asked; recorded ones cannot.
-        waits: Whether asking it takes long beside running a test: a text model, or a
-            recommender that is asked over the network.
+        live: Whether its answers may change during the run; recorded ones cannot.
+        waits: Whether its calls take long compared with running a test: a text model,
+            or a recommender that is called over the network.
         streams: Whether calls can be added while others are in flight.
-        takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema,
+        takes_json: Whether ``answer=json`` would require lists as JSON, in a schema,
             and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
         defined: Where users define its class, as file and name; empty if it is none of
             theirs.
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
-        behind: The subject that it asks in turn, whose calls alone count; None if it
+        behind: The subject that it calls in turn, whose calls alone count; None if it
             sends its calls itself.
         earlier_difference: Whether two answers to one request differed in an earlier
             test, whatever it declares.
@@ -116,17 +116,17 @@ class Subject:
         return one == other
 
     def messages(self, request: Request) -> Sequence[Message]:
-        """What a text model reads for `request`; nothing for other recommenders."""
+        """The prompt of a text model for `request`; nothing for other recommenders."""
         return ()
 
     def hidden(self, request: Request) -> frozenset[str]:
         """Ids of the items that the user of `request` has and
-        of which the recommender is not told.
+        which the recommender does not receive.
         """
         return frozenset()
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`; a `repeat` is asked anew although nothing differs."""
+        """The call for `request`; a `repeat` is sent again although nothing differs."""
         raise NotImplementedError
 
     def prompt_tokens(self, call: Call) -> int | None:

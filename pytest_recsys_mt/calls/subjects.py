@@ -48,7 +48,7 @@ def subject(
 
 def _is_prompted(recommender: object) -> bool:
     """Whether it is an `LLMRecommender`. It has a method
-    `recommend` too, but its prompts are asked.
+    `recommend` too, but it is sent prompts.
     """
     module = sys.modules.get("pytest_recsys_mt.llm.recommender")
     return module is not None and isinstance(recommender, module.LLMRecommender)

@@ -1,4 +1,4 @@
-"""A text model under test: a prompt asks it, and a parser reads its answers."""
+"""A text model under test: it receives a prompt, and a parser reads its answers."""
 
 import hashlib
 import math
@@ -30,7 +30,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 
 class TextSubject(Subject):
-    """A text model: a prompt asks it, and a parser reads its answers.
+    """A text model: it receives a prompt, and a parser reads its answers.
 
     Args:
         recommender: The model with its prompt template and its parser.
@@ -217,7 +217,7 @@ def _version(*names: str | None) -> str | None:
 
 
 _OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")
-"""What differs between the calls of one question; in
+"""The fields that differ between the calls of one question; in
 canonical JSON it stands behind the rest.
 """
 

@@ -76,7 +76,7 @@ class Texts:
         Args:
             *prompts: The prompts.
             replicate: Number of the call: the same prompts with another number are
-                asked anew.
+                sent again.
 
         Returns:
             The completions; a failed call has an `error` and no text.

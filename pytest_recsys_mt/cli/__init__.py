@@ -22,8 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the
-        command could not run, 141 if nobody reads its output to the end, as a shell has
-        it.
+        command could not run, 141 if its output is not read to the end, as of a shell.
     """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

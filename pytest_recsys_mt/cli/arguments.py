@@ -10,7 +10,7 @@ from pytest_recsys_mt.cli.parser import Parser, Version
 from pytest_recsys_mt.extensions import COMMANDS, TABLES, entry_points, owner_of
 
 Command = Callable[[argparse.Namespace], int | None]
-"""A command; what returns nothing succeeded."""
+"""A command; None means success."""
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -27,13 +27,15 @@ SECTIONS = {
     "answers on this machine:": ("cache", "batch"),
     "benchmarks and papers:": ("leaderboard", "paper", "answers"),
 }
-"""The commands by what they are for, in the order of the help; others, as those of
+"""The commands by their purpose, in the order of the help; others, as those of
 installed packages, end the last section.
 """
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; what a command passes on to pytest is its ``pytest``."""
+    """The command line; the arguments that a command passes to pytest are its
+    ``pytest``.
+    """
     parser = _parser()
     given, further = parser.parse_known_args(arguments)
     if hasattr(given, "pytest"):
@@ -122,7 +124,9 @@ def _of_packages(groups: Any) -> None:
 
 
 def _group_in_help(groups: Any) -> None:
-    """List the commands by `SECTIONS`; those that are in none of them end the last one."""
+    """List the commands by `SECTIONS`; those that are in none of them
+    end the last one.
+    """
     shown = {each.dest: each for each in groups._choices_actions}
     in_sections = {name for names in SECTIONS.values() for name in names}
     others = tuple(name for name in shown if name not in in_sections)

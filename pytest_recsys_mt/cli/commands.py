@@ -1,4 +1,4 @@
-"""What the commands of `recsys-mt` do, which the help of each says."""
+"""The functions behind the commands of `recsys-mt`; the help describes each."""
 
 # ruff: noqa: D103
 
@@ -9,32 +9,34 @@ from pathlib import Path
 
 def report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.html import read_record, render
-    from pytest_recsys_mt.report.outputs import put_out, require_output
+    from pytest_recsys_mt.report.outputs import require_output, write_out
     from pytest_recsys_mt.safety.errors import DataError
 
     path: Path = given.record
     document = read_record(path)
     kept = path.suffix == ".gz"  # a kept run
-    beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
-    output: Path = given.output or beside
+    default = (
+        Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
+    )
+    output: Path = given.output or default
     require_output(output, (".html", ".htm"), [path])
     try:
         text = render(document)
     except DataError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
-    put_out(text, output, "report")
+    write_out(text, output, "report")
 
 
 def view(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.many_runs import serve, view_of
-    from pytest_recsys_mt.report.outputs import put_out, require_output
+    from pytest_recsys_mt.report.outputs import require_output, write_out
 
     require_output(given.output, (".html",), given.records)
     text = view_of(given.records, Path.cwd())
     if given.serve:
         serve(text)
     else:
-        put_out(text, given.output, "page")
+        write_out(text, given.output, "page")
 
 
 def runs(given: argparse.Namespace) -> None:
@@ -111,7 +113,7 @@ def answers(given: argparse.Namespace) -> None:
 
 def init(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.cli.starter import begin
-    from pytest_recsys_mt.cli.starter.told import lines
+    from pytest_recsys_mt.cli.starter.messages import lines
     from pytest_recsys_mt.safety.files import expanded
 
     folder: Path = expanded(given.folder)

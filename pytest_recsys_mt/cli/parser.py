@@ -1,4 +1,4 @@
-"""The parser of `recsys-mt`, which says what was meant by a word that it does not know."""
+"""The parser of `recsys-mt`, which suggests a word for one that it does not know."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ class Parser(argparse.ArgumentParser):
     """Parses arguments, and suggests a word in place of an unknown one."""
 
     def error(self, message: str) -> NoReturn:
-        """End the program with what is wrong, and what was meant."""
+        """End the program with the error, and a suggestion."""
         import difflib
         import re
 
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
             word = typed[1] or typed[2]
             near = difflib.get_close_matches(word, known, 1)
             if near:
-                # What was spelt right was typed at the wrong place.
+                # A word that was spelt right was typed at the wrong place.
                 meant = known[word] if near[0] == word else near[0]
                 message += f"; did you mean {meant!r}?"
             else:
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     """The words that a command and those below it know,
-    each with what is to be typed for it.
+    each with the words to type for it.
     """
     for action in parser._actions:
         for word in (*action.option_strings, *map(str, action.choices or ())):
@@ -43,7 +43,7 @@ def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
         if isinstance(action.choices, Mapping):
             for below in action.choices.values():
                 for word, typed in _known(below):
-                    # What a command below is called by is typed after that one.
+                    # The name of a command below is typed after that one.
                     yield (
                         word,
                         typed

@@ -1,5 +1,5 @@
 """Packed files: one alone (``.gz``, ``.bz2``, ``.xz``, ``.zst``, or a ``.zip`` with one
-member) is read as it is, and an untrusted zip archive is unpacked, where what is unsafe
+member) is read as it is, and an untrusted zip archive is unpacked, where an unsafe part
 in it is refused by name.
 """
 
@@ -22,7 +22,7 @@ from pytest_recsys_mt.safety.errors import DataError
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may unpack to."""
+    """The limits on an unpacked archive."""
 
     total: int = (
         8 << 30

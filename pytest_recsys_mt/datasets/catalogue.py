@@ -16,7 +16,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import json_lines
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.description import Part
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import DataError
@@ -39,16 +39,16 @@ def catalogue_of(
     paths: Sequence[Path],
     part: Part,
     folder: Path,
-    told: Told,
+    report: Report,
     seen: Rows,
 ) -> dict[str, Item]:
     """The items of some files, by id.
 
     Args:
         paths: The files, all of one kind.
-        part: What their columns mean.
+        part: The meanings of their columns.
         folder: The folder that holds them.
-        told: Called with each note, such as on items that have interactions but no row
+        report: Called with each note, such as on items that have interactions but no row
             here: they are named by their ids.
         seen: The interactions.
 
@@ -62,22 +62,22 @@ def catalogue_of(
     if is_json:  # a product in several categories is the same in all
         rows = rows.only(~rows.frame["item"].duplicated().to_numpy())
     rows.refuse_repeats("item")
-    _report_unread_years(rows.frame, told)
+    _report_unread_years(rows.frame, report)
     _refuse_wrong_flags(rows, part)
-    items = _items_of(rows.frame, part, folder, told)
+    items = _items_of(rows.frame, part, folder, report)
     missing = [key for key in seen_ids if key not in items]
-    _report_missing(missing, seen_ids, rows, seen, told)
+    _report_missing(missing, seen_ids, rows, seen, report)
     items |= {key: _item_without_row(key, part) for key in missing}
     return dict(sorted(items.items())) if is_json else items
 
 
-def _report_unread_years(frame: pd.DataFrame, told: Told) -> None:
+def _report_unread_years(frame: pd.DataFrame, report: Report) -> None:
     if "year" not in frame:
         return
     written = frame["year"]
     is_unread = written.map(_year).isna() & ~written.map(str).isin(_NO_YEAR)
     if is_unread.any():
-        told(
+        report(
             f"{int(is_unread.sum()):,} years are not read, the first is {written[is_unread].iloc[0]!r}",
         )
 
@@ -95,11 +95,11 @@ def _items_of(
     frame: pd.DataFrame,
     part: Part,
     folder: Path,
-    told: Told,
+    report: Report,
 ) -> dict[str, Item]:
     """The items of a table's rows, by id."""
     undeclared = frame.drop(columns=list(part.lists), errors="ignore")
-    dividers = {**_dividers(undeclared, told), **part.lists}
+    dividers = {**_dividers(undeclared, report), **part.lists}
     flags = part.flag_columns
     items = {}
     for row in frame.to_dict("records"):
@@ -118,7 +118,7 @@ def _report_missing(
     seen_ids: Sequence[str],
     rows: Rows,
     seen: Rows,
-    told: Told,
+    report: Report,
 ) -> None:
     """Report items with interactions and without a row; DataError if these are most."""
     if 2 * len(missing) > len(seen_ids):
@@ -127,7 +127,7 @@ def _report_missing(
             f"catalogue, the first is {missing[0]!r}; are its ids those of {str(seen.path)!r}?",
         )
     if missing:
-        told(
+        report(
             f"of {len(seen_ids):,} items {len(missing):,} are not in {rows.path.name}, so that their ids stand for "
             f"their titles (the first is {missing[0]!r})",
         )
@@ -146,8 +146,8 @@ def _title_or_id(title: str, key: str, part: Part) -> str:
     return key
 
 
-def _dividers(frame: pd.DataFrame, told: Told) -> dict[str, str]:
-    """What stands between several values, by the attributes
+def _dividers(frame: pd.DataFrame, report: Report) -> dict[str, str]:
+    """The separators of several values, by the attributes
     of `LISTS` that the table has as texts.
     """
     dividers = {}
@@ -160,7 +160,7 @@ def _dividers(frame: pd.DataFrame, told: Told) -> dict[str, str]:
         ]
         dividers[name] = present[0] if present else "|"
         if dividers[name] == "," and not texts.startswith("[").any():
-            told(f"several {name} of an item are divided at commas")
+            report(f"several {name} of an item are divided at commas")
     return dividers
 
 
@@ -178,8 +178,8 @@ def item_of(
 
     Args:
         row: The cells, by meaning of their columns.
-        part: What the columns mean.
-        dividers: What stands between several values, by attribute.
+        part: The meanings of the columns.
+        dividers: The separators of several values, by attribute.
         folder: The folder of the pictures that cells name.
     """
     cells = {
@@ -265,11 +265,11 @@ def _text(text: str, part: Part) -> str:
     return text.strip()
 
 
-def named_by_ids(rows: Rows, told: Told) -> dict[str, Item]:
+def named_by_ids(rows: Rows, report: Report) -> dict[str, Item]:
     """The items of interactions without a catalogue,
     named by their ids, with a note on it.
     """
-    told(
+    report(
         f"no catalogue stands beside {rows.path.name}, so that a language model reads ids in place of titles; "
         f"{stem(rows.path)}.items.csv with the columns id and title gives it titles",
     )
@@ -321,7 +321,7 @@ def split_genres(text: str) -> tuple[str, ...]:
 
 
 def known_genres(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the names that say something."""
+    """The names that are known genres, not placeholders for none."""
     return tuple(name for name in names if name not in _NO_GENRES)
 
 

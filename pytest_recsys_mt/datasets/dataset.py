@@ -37,14 +37,14 @@ class Dataset:
             item twice.
         scale: The scale of the ratings.
         users: Attributes of users (age, occupation), if the data have them.
-        offered: What each user could choose from, in its order, if the data contain it.
+        offered: The items that each user could choose from, in their order, if the data
+            contain them.
         family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``;
             else empty.
         as_is: Whether the interactions are neither checked nor sorted. For relations on
-            what a recommender does with data in another order or form, or with invalid
-            ratings.
-        thing: What one item is called in prompts, questions and reports: ``book``;
-            empty for ``item``.
+            data in another order or form, or with invalid ratings.
+        thing: The word for an item in prompts, questions and reports: ``book``; empty
+            for ``item``.
 
     Raises:
         DataError: If an interaction names an item outside the catalogue, a rating is
@@ -122,7 +122,7 @@ class Dataset:
         series = self.interactions[column]
         codes, uniques = pd.factorize(series)
         names = pd.Index(uniques).astype(str)
-        if not names.is_unique:  # the number 1 beside the text "1"
+        if not names.is_unique:  # the number 1 as well as the text "1"
             codes, texts = pd.factorize(series.astype(str))
             names = pd.Index(texts)
         if (codes < 0).any():
@@ -158,7 +158,7 @@ class Dataset:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the catalogue, the interactions, the scale and
-        what an item is called, in hexadecimal.
+        the word for an item, in hexadecimal.
         """
         frame = self.interactions
         digest = hashlib.sha256()

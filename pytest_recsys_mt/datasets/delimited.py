@@ -28,7 +28,7 @@ _DTYPES: Mapping[Kind, str] = {
 }
 _PLAIN_NUMBER = re.compile("0|[1-9][0-9]*")
 _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
-"""What numbers do not keep of a field: ``007``, ``+7``, a space."""
+"""The parts of a field that a number does not keep: of ``007``, ``+7``, a space."""
 
 
 def read(path: Path, layout: Layout) -> Rows:
@@ -87,7 +87,7 @@ def _parsed(
     """The table as pandas reads it, its columns named by their places; None if pandas
     refuses it.
 
-    `width` is the number of columns of the file, which has others beside `columns`.
+    `width` is the number of columns of the file, which has more than `columns`.
     """
     dtypes = dict.fromkeys(map(str, range(width)), "category")
     for place, column in columns.items():
@@ -122,8 +122,8 @@ def _is_sound(
     header: Sequence[str],
     columns: Mapping[int, Column],
 ) -> bool:
-    """Whether pandas read what the file says: it is
-    lenient with some rows that are wrong.
+    """Whether pandas read the file as it is written: it
+    accepts some rows that are wrong.
     """
     # pandas uses surplus fields of the first row as row labels, and fills in missing
     # ones.

@@ -15,7 +15,7 @@ from pytest_recsys_mt.datasets.rows import Column
 from pytest_recsys_mt.safety.errors import DataError
 
 SEPARATORS = (",", ";", "\t", "|", "::")
-"""What a header may be divided by, if the layout does not say it."""
+"""The possible separators of a header, if the layout names none."""
 COLUMNS = 10_000
 """Most columns of a file."""
 LINE = 1 << 24

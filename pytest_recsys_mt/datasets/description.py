@@ -1,22 +1,22 @@
-"""Descriptions of formats: which files there are, and what their columns mean.
+"""Descriptions of formats: the files, and the meanings of their columns.
 ``formats/*.toml`` holds one each.
 
 ======================= ===========================================================================
-key of a part           what it says
+key of a part           meaning
 ======================= ===========================================================================
 ``file``                names of its files, glob patterns, and alternatives of them between ``|``
 ``optional``            whether a folder may lack them
-``first_line``          a pattern of the first line, where the names of the files say too little
-``sep``                 what divides fields; without it, what divides the header
+``first_line``          a pattern of the first line, if the names of the files do not identify the format
+``sep``                 the separator of fields; without it, the one that the header has
 ``columns``             the meanings of the columns of a file without a header; ``-`` is none
 ``encoding``, ``quoted``, ``escape``, ``ragged``  see `delimited_text.Layout`
 ``each``                the field of a JSON record that lists the rows
 ``scale``               of ratings; without it, the first usual one that holds them all
-``unrated``             ratings that say that there is none: the row is left out
+``unrated``             ratings that stand for none: the row is left out
 ``keep``                by column, the values of the rows that count
 ``time_format``         the form of times, as in ``strptime``
-``facts``               attributes of items that stand beside the interactions; the most frequent value counts
-``lists``               by attribute, what divides its values
+``facts``               attributes of items in the rows of interactions; the most frequent value counts
+``lists``               by attribute, the separator of its values
 ``flags``               by attribute, the values for which one column each holds 0 or 1
 ``codes``               by attribute, the meaning of each value
 ``markup``              whether texts are HTML
@@ -40,7 +40,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.delimited_text import Layout
-from pytest_recsys_mt.datasets.loading import found, missing
+from pytest_recsys_mt.datasets.folders import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError
@@ -80,12 +80,10 @@ class Part:
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     markup: bool = False
-    required: Sequence[
-        str
-    ] = ()  # meanings whose columns must be there, beside user, item and tag
-    named: Mapping[str, str | Sequence[str]] = field(
-        default_factory=dict,
-    )  # headers by meaning
+    # Meanings whose columns must be there, in addition to user, item and tag.
+    required: Sequence[str] = ()
+    # Headers by meaning.
+    named: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
@@ -275,7 +273,7 @@ def own(path: Path) -> Description:
     """The description in a file of one's own, whose named columns must all be there.
 
     Raises:
-        DataError: If it cannot be read, or says what no description says.
+        DataError: If it cannot be read, or has a key or value that no description has.
     """
     try:
         table = {"name": path.stem, **toml_of(content_of(path))}
@@ -312,7 +310,7 @@ def _check(name: str, table: Any) -> None:
     lacking = set(NEEDED[name]) - {*named, *part.columns}
     if lacking:
         raise DataError(f"[{name}] names no column for {', '.join(sorted(lacking))}")
-    if not all(map(_is_beside, part.file.split("|"))):
+    if not all(map(_is_in_same_folder, part.file.split("|"))):
         raise DataError(
             f"[{name}] has file = {part.file!r}, which is no name of a file beside the description",
         )
@@ -320,7 +318,7 @@ def _check(name: str, table: Any) -> None:
     table["required"] = named
 
 
-def _is_beside(file: str) -> bool:
+def _is_in_same_folder(file: str) -> bool:
     """Whether a name of a file, or a pattern, stays in the folder of the description."""
     if file in ("", "."):
         return False

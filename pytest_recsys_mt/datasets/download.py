@@ -47,7 +47,7 @@ def obtain(
 
     Args:
         name: The name, which the folder has.
-        directory: Holds the folder. An archive that was put there by hand, under its
+        directory: Holds the folder. An archive that was placed there by hand, under its
             official name, is unpacked in place of a downloaded one.
         source: The archive; by default that of the name.
         base_url: The address below which the archive is.
@@ -147,7 +147,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
 
 
 def _published_md5(url: str, help_text: str) -> str:
-    """The digest in the file beside the archive, as ``md5:...``."""
+    """The digest in the file next to the archive, as ``md5:...``."""
     with _open(url + ".md5", help_text) as response:
         text = response.read(4096).decode("ascii", "replace")
     match = re.search(r"\b[0-9a-fA-F]{32}\b", text)

@@ -8,7 +8,8 @@
   one a line: ``{"item": "17", "description": "A red square."}``.
 * Amazon Berkeley Objects: pictures and colours of products, unpacked in the folder of
   the reviews, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes
-  them. The first listing of a product counts, and the others fill in what it lacks.
+  them. The first listing of a product counts, and the others fill in the facts that it
+  lacks.
 """
 
 import json
@@ -151,7 +152,7 @@ def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
 
 
 def _facts(listing: Mapping[str, Any]) -> dict[str, Any]:
-    """What a listing says: texts, a tuple of categories, and
+    """The facts of a listing: texts, a tuple of categories, and
     ``picture``, the id of its main picture.
     """
     picture = listing.get("main_image_id")

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.catalogue import frequent_tags
+from pytest_recsys_mt.datasets.content import Content, Format
 from pytest_recsys_mt.datasets.delimited import read
 from pytest_recsys_mt.datasets.delimited_text import Layout
-from pytest_recsys_mt.datasets.loading import Format, Told
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Column, Rows
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -52,8 +52,8 @@ _ARTISTS = _layout(
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 
-def read_folder(folder: Path, told: Told) -> Content:
-    """What a folder of this format holds."""
+def read_folder(folder: Path, report: Report) -> Content:
+    """The content of a folder in this format."""
     tagged = _tagged(folder)
     items = _artists(folder, tagged)
     counts = read(folder / "user_artists.dat", _COUNTS)
@@ -98,7 +98,7 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
     """The user's own fifth that each count falls into, from 1 to 5, as levels differ by
     user.
 
-    It is ceil(5 r / n) for the r of the user's n artists that were heard at most as
+    It is ceil(5 r / n) for the r of the user's n artists that were played at most as
     often.
 
     Args:

@@ -6,65 +6,32 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.datasets.folders import missing
+from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.requests import specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.content import Format
     from pytest_recsys_mt.datasets.dataset import Dataset
-    from pytest_recsys_mt.datasets.reading import Content
-
-Told = Callable[[str], None]
-"""Told in a sentence what was done to the rows of a file."""
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
-"""The names that `load` takes, besides paths."""
+"""The names that `load` takes, in addition to paths."""
 LONGEST_PATH = 4096
-Repeats = Literal["latest", "count", "refuse"]
-"""What becomes of rows of a table that repeat a user and an item: the latest is kept;
-or their number is the rating, where there is none; or they are an error.
-"""
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of the files in a folder."""
-
-    name: str  # in errors
-    files: tuple[
-        str,
-        ...,
-    ]  # names, glob patterns, and alternatives of them between ``|``
-    read: Callable[[Path, Told], Content]  # the files of a folder
-    source: str  # where it is described
-    # Whether the names of the files say too little to know a folder by.
-    by_content: bool = False
-
-
-def found(folder: Path, file: str) -> list[Path]:
-    """The files of a folder that have one of the names or patterns between ``|``."""
-    files: list[Path] = []
-    for pattern in file.split("|"):
-        files += [path for path in folder.glob(pattern) if not path.is_dir()]
-    return sorted(files)
-
-
-def missing(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of the names or patterns that no file of a folder has."""
-    return [file for file in names if not found(folder, file)]
 
 
 @cache
 def formats() -> Sequence[Format]:
     """Every format: those of ``formats/*.toml``, and those that code reads."""
     from pytest_recsys_mt.datasets import lastfm, mind, netflix, reading
+    from pytest_recsys_mt.datasets.content import Format
     from pytest_recsys_mt.datasets.description import descriptions
 
     described = []
@@ -80,7 +47,7 @@ def load(
     *,
     cache_dir: Path | None = None,
     repeats: Repeats = "latest",
-    told: Told = lambda _: None,
+    told: Report = lambda _: None,
 ) -> Dataset:
     """Load a dataset.
 
@@ -89,9 +56,9 @@ def load(
             question mark) or a description of tables. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default that of
             `download.data_directory`.
-        repeats: What becomes of rows that repeat a user and an item.
-        told: Called with each note: what was done to the rows, and, of a path, what was
-            read.
+        repeats: The treatment of rows that repeat a user and an item.
+        told: Called with each note: on changes to the rows and, for a path, a summary of
+            the data that were read.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it
@@ -117,7 +84,7 @@ def _load_named(
     name: str,
     cache_dir: Path | None,
     repeats: Repeats,
-    told: Told,
+    report: Report,
 ) -> Dataset:
     from pytest_recsys_mt.datasets.making import made
 
@@ -133,17 +100,16 @@ def _load_named(
         raise DataError(
             f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}",
         )
-    return made(name, form.read(folder, told), repeats, told)
+    return made(name, form.read(folder, report), repeats, report)
 
 
 def _load_path(
     path: Path,
     options: Mapping[str, str],
     repeats: Repeats,
-    told: Told,
+    report: Report,
 ) -> tuple[Dataset, str]:
-    """The dataset of a folder or a file, and its summary, which recorded answers have
-    none of.
+    """The dataset of a folder or a file, and its summary; empty for recorded answers.
 
     `options` are those behind the question mark.
     """
@@ -154,14 +120,14 @@ def _load_path(
     is_folder = path.is_dir()
     form = _format(path) if is_folder and not options else None
     if form is not None:
-        content = form.read(path, told)
+        content = form.read(path, report)
     else:
-        file = table.only_table(path) if is_folder else path
+        file = table.only_table(path, formats()) if is_folder else path
         if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
             return recordings.load(file, file.stem), ""
-        content = table.load(file, options, told)
+        content = table.load(file, options, report)
     name = path.resolve().name if is_folder else archives.stem(path)
-    dataset = made(name, content, repeats, told)
+    dataset = made(name, content, repeats, report)
     return dataset, summary(path, dataset)
 
 

@@ -1,4 +1,4 @@
-"""Makes a `Dataset` of what the files of any format hold; an error names file and line."""
+"""Makes a `Dataset` of the content of files; an error names file and line."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Container
 import numpy as np
 import pandas as pd
 
+from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.loading import Repeats, Told
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError
 
 
-def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
-    """Make the dataset of what the files of a format hold.
+def made(name: str, content: Content, repeats: Repeats, report: Report) -> Dataset:
+    """Make a dataset of the content of files.
 
     Args:
         name: The dataset's name.
-        content: What the files hold.
-        repeats: What becomes of rows that repeat a user and an item.
-        told: Called with a note if there are such rows.
+        content: The content of the files.
+        repeats: The treatment of rows that repeat a user and an item.
+        report: Called with a note if there are such rows.
 
     Raises:
         DataError: For the first row that names an item outside the catalogue, has a
@@ -40,7 +40,7 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     choices = "latest" if has_ratings else "latest or count"
     remedy = f"; -o recsys_repeats={choices} allows this"
     if repeats == "count" and has_ratings:
-        repeats = "refuse"  # a count would replace what users said
+        repeats = "refuse"  # a count would replace the ratings of users
         remedy = "; -o recsys_repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
     kept = _checked(rows, content.items, scale, repeats, remedy)
     dropped = len(rows.frame) - len(kept)
@@ -51,7 +51,7 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
             if repeats == "latest"
             else "their number is the rating"
         )
-        told(
+        report(
             f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (recsys_repeats)",
         )
         if repeats == "count":

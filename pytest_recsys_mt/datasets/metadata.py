@@ -68,7 +68,7 @@ def title_key(title: str) -> str:
 
 
 def item_key(item: Item) -> tuple[str, int | None]:
-    """What identifies a film if only its name is known."""
+    """The key of a film of which only the name is known."""
     return title_key(item.title), item.year
 
 

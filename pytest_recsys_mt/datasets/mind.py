@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pytest_recsys_mt.datasets.content import Content, Format
 from pytest_recsys_mt.datasets.delimited import read
 from pytest_recsys_mt.datasets.delimited_text import Layout
-from pytest_recsys_mt.datasets.loading import Format, Told
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
@@ -55,11 +55,11 @@ _BEHAVIORS = _layout(
 )
 
 
-def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
-    """What a folder of this format holds; a file without labels is refused.
+def _read(parts: Sequence[str], folder: Path, report: Report) -> Content:
+    """The content of a folder in this format; a file without labels is refused.
 
-    A user's candidates are what the impression of the latest click showed, in its
-    order, unless it showed less than `LEAST`.
+    A user's candidates are the news that the impression of the latest click showed, in
+    its order, unless it showed less than `LEAST`.
     """
     items: dict[str, Item] = {}
     for part in reversed(
@@ -69,7 +69,7 @@ def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
     files = [read(folder / part / "behaviors.tsv", _BEHAVIORS) for part in parts]
     frames = []
     for rows in files:
-        times = unix_seconds(rows, "time", TIME_FORMAT, told)
+        times = unix_seconds(rows, "time", TIME_FORMAT, report)
         frames.append(_history(rows, items))
         frames.append(_shown(rows, items, times))
     entries = pd.concat(frames, ignore_index=True)
@@ -133,7 +133,7 @@ def _shown(
     items: Mapping[str, Item],
     times: npt.NDArray[np.int64],
 ) -> pd.DataFrame:
-    """What the impressions show; ``shown`` is the number of the impression."""
+    """The news that impressions show; ``shown`` is the number of the impression."""
     entries = _entries(rows, "impressions")
     # Only distinct entries are parsed one by one: millions of entries name thousands of
     # news.

@@ -81,7 +81,7 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         # Rounded, as equal cosines may differ in the last digit, and then are not
         # ordered by id.
         cosines = np.round(shared_users[near] / np.sqrt(lengths), 10)
-        if len(near) > NEAREST:  # to sort only what may be among them
+        if len(near) > NEAREST:  # to sort only items that may be among them
             least = np.partition(cosines, -NEAREST)[-NEAREST]
             may_be_nearest = cosines >= least
             near = near[may_be_nearest]

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import metadata
+from pytest_recsys_mt.datasets.content import Content, Format
+from pytest_recsys_mt.datasets.folders import found
 from pytest_recsys_mt.datasets.joins import with_listing, with_pictures
-from pytest_recsys_mt.datasets.loading import Format, Told, found
-from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.sources import BY_HAND
 from pytest_recsys_mt.requests import Item, Scale
@@ -33,8 +34,8 @@ _TITLE = re.compile(r"(\d+),(\d+|NULL),(.*)", re.DOTALL)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
-def read_folder(folder: Path, told: Told) -> Content:
-    """What a folder of this format holds."""
+def read_folder(folder: Path, report: Report) -> Content:
+    """The content of a folder in this format."""
     items = _catalogue(found(folder, TITLES)[-1])
     items = metadata.with_metadata_by_title(with_listing(items, folder))
     return Content(_ratings(folder), with_pictures(items, folder), SCALE, "netflix")
@@ -45,7 +46,8 @@ def _catalogue(path: Path) -> dict[str, Item]:
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as published; copies may be encoded anew
+        # As published; copies may have another encoding.
+        text = content.decode("latin-1")
     items: dict[str, Item] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

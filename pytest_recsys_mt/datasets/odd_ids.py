@@ -6,30 +6,30 @@ from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Report
 
 ODD = 0.05
 """The share of ids that are unlike the others up to which they are reported."""
 MISSING = frozenset({"NULL", "null", "\\N", "nan", "NaN", "NA", "N/A", "#N/A", "None"})
-"""What tools write where there is no value; it may be an id, too."""
+"""Texts that tools write for a missing value; each may be an id, too."""
 
 
-def report_odd_ids(column: pd.Series[Any], told: Told) -> None:
+def report_odd_ids(column: pd.Series[Any], report: Report) -> None:
     """Report the ids of a column that look like mistakes, if it holds texts.
 
     Args:
         column: The ids by row; its name, ``user`` or ``item``, stands in the notes.
-        told: Called with each note.
+        report: Called with each note.
     """
     if pd.api.types.is_numeric_dtype(column):
         return
     ids = pd.Series(column.unique()).astype(str)
-    _report_unlike(ids, column.name, told)
-    _report_twins(ids, column.name, told)
-    _report_missing(ids, column.name, told)
+    _report_unlike(ids, column.name, report)
+    _report_twins(ids, column.name, report)
+    _report_missing(ids, column.name, report)
 
 
-def _report_unlike(ids: pd.Series[Any], kind: object, told: Told) -> None:
+def _report_unlike(ids: pd.Series[Any], kind: object, report: Report) -> None:
     """Report a few texts among numbers, or a few numbers among texts."""
     are_numbers = ids.str.fullmatch(r"\d+(\.0+)?")
     if are_numbers.mean() > 0.5:
@@ -39,12 +39,12 @@ def _report_unlike(ids: pd.Series[Any], kind: object, told: Told) -> None:
         odd = ids[are_numbers]
         what = "are numbers"
     if 0 < len(odd) <= ODD * len(ids):
-        told(
+        report(
             f"of {len(ids):,} {kind} ids {len(odd):,} {what}, unlike the others: {odd.iloc[0]!r}",
         )
 
 
-def _report_twins(ids: pd.Series[Any], kind: object, told: Told) -> None:
+def _report_twins(ids: pd.Series[Any], kind: object, report: Report) -> None:
     """Report ids such as ``7`` and ``7.0``, which a spreadsheet may have made of one."""
     plain = ids.str.strip().str.removesuffix(".0")
     twins = ids[(plain != ids) & plain.isin(ids)]
@@ -52,15 +52,15 @@ def _report_twins(ids: pd.Series[Any], kind: object, told: Told) -> None:
         return
     first = twins.iloc[0]
     its_plain_form = plain[twins.index[0]]
-    told(
+    report(
         f"{kind} ids such as {its_plain_form!r} and {first!r} stand side by side, and count as two",
     )
 
 
-def _report_missing(ids: pd.Series[Any], kind: object, told: Told) -> None:
+def _report_missing(ids: pd.Series[Any], kind: object, report: Report) -> None:
     missing = ids[ids.isin(list(MISSING))]
     if missing.empty:
         return
-    told(
+    report(
         f"{missing.iloc[0]!r} is taken for the id of a {kind}; leave such rows out if it means none",
     )

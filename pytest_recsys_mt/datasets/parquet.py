@@ -47,7 +47,7 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
         ) from problem
     if cells.empty:
         raise DataError(f"{str(path)!r} has no rows")
-    # What pandas wrote as the index of its table is a column for us.
+    # The index of a table that pandas wrote is read as a column.
     index_is_wanted = not set(wanted) <= set(cells.columns)
     cells = cells.reset_index(drop=not index_is_wanted)[wanted]
     cells.columns = pd.Index([column.name for column in column_by_place.values()])

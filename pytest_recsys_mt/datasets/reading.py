@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from pytest_recsys_mt.datasets.catalogue import (
     named_by_ids,
     with_tags,
 )
+from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
-from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
@@ -38,26 +39,13 @@ SCALES = (
 """The usual rating scales, in the order of trial."""
 
 
-@dataclass(frozen=True)
-class Content:
-    """What the files of a format hold."""
-
-    rows: Rows  # user, item, rating, timestamp
-    items: Mapping[str, Item]  # by id
-    scale: Scale
-    family: str = ""
-    users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
-    thing: str = ""  # see `Dataset.thing`
-
-
-def read(form: Description, folder: Path, told: Told) -> Content:
+def read(form: Description, folder: Path, report: Report) -> Content:
     """Read a folder in a described format.
 
     Args:
         form: The format.
         folder: The folder that holds its files.
-        told: Called with each note on what was done to the rows.
+        report: Called with each note on changes to the rows.
 
     Returns:
         The interactions, the catalogue and the users.
@@ -67,9 +55,9 @@ def read(form: Description, folder: Path, told: Told) -> Content:
             Parquet, the row).
     """
     part = form.interactions
-    rows, facts = interactions(part.paths(folder), part, folder, told)
+    rows, facts = interactions(part.paths(folder), part, folder, report)
     scale = Scale(*part.scale) if part.scale else usual_scale(rows)
-    items = _with_facts(_listed_items(form, folder, told, rows), facts)
+    items = _with_facts(_listed_items(form, folder, report, rows), facts)
     items = with_tags(items, form.tags, folder)
     for join in form.joins:
         if join not in JOINS:
@@ -82,7 +70,7 @@ def read(form: Description, folder: Path, told: Told) -> Content:
 def _listed_items(
     form: Description,
     folder: Path,
-    told: Told,
+    report: Report,
     rows: Rows,
 ) -> dict[str, Item]:
     """The items of the format's catalogue; without its
@@ -90,16 +78,16 @@ def _listed_items(
     """
     paths = form.items.paths(folder) if form.items else []
     if form.items is None or not paths:
-        return named_by_ids(rows, told)
-    return catalogue_of(paths, form.items, folder, told, rows)
+        return named_by_ids(rows, report)
+    return catalogue_of(paths, form.items, folder, report, rows)
 
 
 def _with_facts(
     items: Mapping[str, Item],
     facts: Mapping[str, Mapping[str, Any]],
 ) -> Mapping[str, Item]:
-    """The items with the facts that stand beside
-    interactions; what the catalogue says counts more.
+    """The items with the facts that rows of interactions
+    hold; the catalogue's own value counts more.
     """
     joined = {}
     for key, item in items.items():
@@ -112,15 +100,15 @@ def interactions(
     paths: Sequence[Path],
     part: Part,
     folder: Path,
-    told: Told,
+    report: Report,
 ) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
-    """The interactions of some files, and by item the facts that stand beside them.
+    """The interactions of some files, and by item the facts that their rows hold.
 
     Args:
         paths: The files.
-        part: What their columns mean.
+        part: The meanings of their columns.
         folder: The folder that holds them; it stands in errors about several files.
-        told: Called with each note on what was done to the rows.
+        report: Called with each note on changes to the rows.
 
     Returns:
         The rows, with a rating of 1 and the place in the file where ratings and times
@@ -133,21 +121,21 @@ def interactions(
     rows = part.read(paths, folder)
     for column, values in part.keep.items():
         rows = rows.only(rows.frame[column].astype(str).isin(list(values)).to_numpy())
-    rows = _rated_rows(rows, part, told)
+    rows = _rated_rows(rows, part, report)
     frame = rows.frame
     if frame.empty:
         raise DataError(f"{str(rows.path)!r} holds no interactions")
     for column in ("user", "item"):
-        report_odd_ids(frame[column], told)
+        report_odd_ids(frame[column], report)
     times: Any = np.arange(len(frame))
     if "timestamp" in frame:
-        times = unix_seconds(rows, "timestamp", part.time_format, told)
+        times = unix_seconds(rows, "timestamp", part.time_format, report)
     ratings = frame.get("rating", 1.0)
     completed = frame.assign(rating=ratings, timestamp=times)
     return replace(rows, frame=completed), _facts(frame, part)
 
 
-def _rated_rows(rows: Rows, part: Part, told: Told) -> Rows:
+def _rated_rows(rows: Rows, part: Part, report: Report) -> Rows:
     """The rows without those whose rating stands for "not
     rated", such as Book-Crossing's 0.
     """
@@ -159,7 +147,7 @@ def _rated_rows(rows: Rows, part: Part, told: Told) -> Rows:
         values = " or ".join(f"{value:g}" for value in part.unrated)
         subject = "row without a rating" if dropped == 1 else "rows without a rating"
         verb = "is" if dropped == 1 else "are"
-        told(f"{dropped:,} {subject} ({values}) {verb} left out")
+        report(f"{dropped:,} {subject} ({values}) {verb} left out")
     return rows.only(~is_unrated)
 
 

@@ -1,7 +1,7 @@
 """Questions to a language model with its answers: JSON, one object a line.
 
 =================== ===============================================================================
-key                 what it holds
+key                 value
 =================== ===============================================================================
 ``user``            the user of the question
 ``history``         titles, oldest first

@@ -18,8 +18,8 @@ from pytest_recsys_mt.safety.errors import DataError
 Kind = Literal["id", "integer", "number", "text", "time", "value"]
 """The content of a column: ids and text stay as written (an id is never empty),
 integers fit 64 bits, numbers are finite.  A time is an integer, a number or a text,
-whichever the first row has; see `times`.  A value is a text, or what a JSON record
-holds.
+whichever the first row has; see `times`.  A value is a text, or the value of a JSON
+record.
 """
 
 HINT = (
@@ -27,9 +27,8 @@ HINT = (
     "header"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
-_TYPE = re.compile(
-    r":(token|float)(_seq)?$",
-)  # what RecBole writes behind the name of a column
+_TYPE = re.compile(r":(token|float)(_seq)?$")
+"""The type that RecBole writes behind the name of a column."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """The official sources of the named datasets.
 
-What is verified:
+The digests that are verified:
 
 * ``ml-100k``, ``ml-1m``, ``ml-10m``, ``ml-25m``: the MD5 that GroupLens publishes
-  beside each archive (``ml-1m.zip.md5``). It is stored here, so that a changed archive
+  with each archive (``ml-1m.zip.md5``). It is stored here, so that a changed archive
   is detected.
 * ``ml-latest-small``, ``ml-latest``: GroupLens replaces these archives from time to
-  time, so the MD5 is downloaded from beside the archive.  It detects a damaged
-  download, not a false server.  A copy that was put in place by hand is not verified.
+  time, so the MD5 is downloaded from its folder.  It detects a damaged
+  download, not a false server.  A copy that was placed by hand is not verified.
 * ``lastfm``: no digest of GroupLens is known; independent public copies agree on the SHA-256 here.
 """
 
@@ -20,9 +20,8 @@ class Source:
     """The source of a named dataset."""
 
     path: str  # of the archive, below `download.BASE_URL`
-    digest: (
-        str | None
-    )  # ``md5:...`` or ``sha256:...``; None: a file beside it holds the MD5
+    # ``md5:...`` or ``sha256:...``; None if a file next to the archive holds the MD5.
+    digest: str | None
     most: int = 10_000_000  # bytes, about twice the size of the archive
 
 

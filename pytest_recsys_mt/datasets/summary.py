@@ -1,4 +1,4 @@
-"""Says in a sentence what a dataset holds."""
+"""The summary of a dataset, in a sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAST_DATE = 2.5e11
 
 
 def summary(path: Path, dataset: Dataset) -> str:
-    """What was read, in a sentence: users, items, interactions,
+    """The summary of the data that were read: users, items, interactions,
     times, ratings, and titles that repeat.
     """
     frame = dataset.interactions
@@ -46,7 +46,7 @@ def _times_in_words(frame: pd.DataFrame) -> str:
 
 
 def _day(seconds: int) -> str:
-    """The date of a time in Unix seconds; empty for what only orders the rows."""
+    """The date of a time in Unix seconds; empty if it only orders the rows."""
     if not _FIRST_DATE < seconds < _LAST_DATE:
         return ""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"

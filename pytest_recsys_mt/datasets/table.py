@@ -1,4 +1,4 @@
-"""Any table of interactions, and a catalogue beside it;
+"""Any table of interactions, and a catalogue next to it;
 ``docs/how-to/bring-data.md`` describes both.
 """
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import json_lines, parquet
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
+from pytest_recsys_mt.datasets.content import Content, Format
 from pytest_recsys_mt.datasets.delimited_text import head
 from pytest_recsys_mt.datasets.description import (
     TEXT,
@@ -18,9 +19,9 @@ from pytest_recsys_mt.datasets.description import (
     descriptions,
     own,
 )
-from pytest_recsys_mt.datasets.loading import Told, formats, missing
+from pytest_recsys_mt.datasets.folders import missing
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import (
-    Content,
     interactions,
     read,
     users_of,
@@ -77,8 +78,8 @@ ITEM_TABLES = (
     "{stem}.items", "items", "catalogue", "catalog", "movies", "films", "books", "products", "articles", "songs",
     "tracks", "artists", "games", "news", "places",
 )  # fmt: skip
-"""The names of catalogues beside a table, without their endings; RecBole's is
-``shop.item`` beside ``shop.inter``.
+"""The names of catalogues next to a table, without their endings; RecBole's is
+``shop.item`` next to ``shop.inter``.
 """
 USER_TABLES = ("{stem}.users", "users", "customers")
 ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
@@ -125,14 +126,14 @@ def _scale(text: str) -> Scale:
         ) from problem
 
 
-def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
-    """What a table and the catalogue beside it hold, by the table's format, or by its
-    headers and options.
+def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
+    """The content of a table and of the catalogue next to it, by the table's format, or
+    by its headers and options.
 
     Args:
         path: The table, or a description of tables.
         given: The options behind the path, as written.
-        told: Called with each note on what was done to the rows.
+        report: Called with each note on changes to the rows.
 
     Raises:
         DataError: If an option or a file is wrong; the text names the file and the line
@@ -143,21 +144,21 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
             raise DataError(
                 f"{str(path)!r} is a description, so write {next(iter(given))!r} into it",
             )
-        return read(own(path), path.parent, told)
+        return read(own(path), path.parent, report)
     if not given:
         for form in descriptions():
             if _fits(path, form):
-                return read(form, path.parent, told)
+                return read(form, path.parent, report)
     try:
         part, written_scale, catalogue, thing = specs.build(_options, given, str(path))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
     _check(path, part)
-    rows, _ = interactions([path], part, path.parent, told)
+    rows, _ = interactions([path], part, path.parent, report)
     scale = _scale(written_scale) if written_scale else usual_scale(rows)
-    _report_columns_not_read(headers(path, part), part, told)
-    items = _items_of(path, catalogue, rows, told)
-    user_table = _beside(path, USER_TABLES, ".user")
+    _report_columns_not_read(headers(path, part), part, report)
+    items = _items_of(path, catalogue, rows, report)
+    user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=thing)
 
@@ -166,17 +167,17 @@ def _items_of(
     path: Path,
     catalogue: str | None,
     rows: Rows,
-    told: Told,
+    report: Report,
 ) -> dict[str, Item]:
     """The items of the catalogue that an option names, else of one
-    beside the table, else those of the rows.
+    next to the table, else those of the rows.
     """
     named = None if catalogue is None else path.parent / catalogue
-    table = named or _beside(path, ITEM_TABLES, ".item")
+    table = named or _table_next_to(path, ITEM_TABLES, ".item")
     if table is None:
-        return named_by_ids(rows, told)
-    told(f"the catalogue is {table.name}")
-    return catalogue_of([table], _part(table, CATALOGUE), path.parent, told, rows)
+        return named_by_ids(rows, report)
+    report(f"the catalogue is {table.name}")
+    return catalogue_of([table], _part(table, CATALOGUE), path.parent, report, rows)
 
 
 def _check(path: Path, part: Part) -> None:
@@ -201,14 +202,14 @@ def _check(path: Path, part: Part) -> None:
         )
 
 
-def _report_columns_not_read(header: Sequence[str], part: Part, told: Told) -> None:
+def _report_columns_not_read(header: Sequence[str], part: Part, report: Report) -> None:
     """Report a column that may be meant as the rating or
     the time where no column is one.
     """
     if part.columns:
         return
-    _report_like(header, part, "rating", (*COUNTS, *LIKE_RATINGS), told)
-    _report_like(header, part, "time", LIKE_TIMES, told)
+    _report_like(header, part, "rating", (*COUNTS, *LIKE_RATINGS), report)
+    _report_like(header, part, "time", LIKE_TIMES, report)
 
 
 def _report_like(
@@ -216,7 +217,7 @@ def _report_like(
     part: Part,
     meaning: str,
     words: Sequence[str],
-    told: Told,
+    report: Report,
 ) -> None:
     """Report the first column whose header has one of the
     words, if no column has the meaning.
@@ -229,15 +230,18 @@ def _report_like(
     similar = [name for name in header if any(word in normal(name) for word in words)]
     if not similar or similar[0] in (part.named.get("user"), part.named.get("item")):
         return
-    told(
+    report(
         f"no column is the {meaning}; {similar[0]!r} is not read, unless '?{meaning}={similar[0]}' stands behind "
         f"the path",
     )
 
 
-def only_table(folder: Path) -> Path:
-    """The one table of interactions in a folder;
-    DataError if there is none, or several.
+def only_table(folder: Path, known_formats: Sequence[Format]) -> Path:
+    """The one table of interactions in a folder.
+
+    Raises:
+        DataError: If there is none, or several; the text names the formats of folders
+            that are known.
     """
     tables = [
         path
@@ -246,7 +250,9 @@ def only_table(folder: Path) -> Path:
     ]
     if len(tables) == 1:
         return tables[0]
-    known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
+    known = "; ".join(
+        f"{form.name} ({', '.join(form.files)})" for form in known_formats
+    )
     number = (
         f"{len(tables)} of its files are tables"
         if tables
@@ -298,15 +304,15 @@ def _fits(path: Path, form: Description) -> bool:
     return all(names & set(column.aliases) for column in part.layout if column.required)
 
 
-def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
-    """The table beside another that has RecBole's ending, or one of the names; None if
+def _table_next_to(path: Path, names: Sequence[str], ending: str) -> Path | None:
+    """The table next to another that has RecBole's ending, or one of the names; None if
     there is none.
 
     A table without a column of ids is none, nor is a catalogue with a column of users:
     that is one of interactions.
     """
     ids = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
-    for table in _tables_beside(path, names, ending):
+    for table in _tables_in_same_folder(path, names, ending):
         if not table.exists() or table == path:
             continue
         header = set(map(normal, headers(table)))
@@ -318,11 +324,11 @@ def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
     return None
 
 
-def _tables_beside(path: Path, names: Sequence[str], ending: str) -> list[Path]:
+def _tables_in_same_folder(path: Path, names: Sequence[str], ending: str) -> list[Path]:
     table_by_stem = {}
-    for beside in sorted(path.parent.iterdir()):
-        if beside != path and suffix(beside) in ENDINGS and not beside.is_dir():
-            table_by_stem[stem(beside)] = beside
+    for other in sorted(path.parent.iterdir()):
+        if other != path and suffix(other) in ENDINGS and not other.is_dir():
+            table_by_stem[stem(other)] = other
     tables = [path.with_suffix(ending)]
     for name in names:
         wanted = name.format(stem=stem(path))
@@ -332,7 +338,7 @@ def _tables_beside(path: Path, names: Sequence[str], ending: str) -> list[Path]:
 
 
 def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
-    """What the columns of a table mean by their headers; the
+    """The meanings of a table's columns by their headers; the
     first of the `meanings` must be there.
     """
     written = headers(path)

@@ -1,4 +1,4 @@
-"""Times of interactions in Unix seconds, from what people write."""
+"""Times of interactions in Unix seconds, as files write them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -41,12 +41,12 @@ def unix_seconds(
     rows: Rows,
     column: str,
     form: str,
-    told: Told,
+    report: Report,
 ) -> npt.NDArray[np.int64]:
     """A column of times in Unix seconds, shape (rows,).
 
     Numbers are seconds, or, if they are too large for that, a smaller unit, which
-    `told` hears; or days such as 20170714. A text is ISO 8601, in one of `FORMS`, or in
+    is reported; or days such as 20170714. A text is ISO 8601, in one of `FORMS`, or in
     the given `form` (UTC without a zone).
 
     Raises:
@@ -56,7 +56,7 @@ def unix_seconds(
     if pd.api.types.is_datetime64_any_dtype(cells):
         return _dated(rows, column, pd.to_datetime(cells, utc=True), "a time")
     if pd.api.types.is_numeric_dtype(cells):
-        return _seconds_of_numbers(rows, column, form, told)
+        return _seconds_of_numbers(rows, column, form, report)
     return _seconds_of_texts(rows, column, form)
 
 
@@ -64,7 +64,7 @@ def _seconds_of_numbers(
     rows: Rows,
     column: str,
     form: str,
-    told: Told,
+    report: Report,
 ) -> npt.NDArray[np.int64]:
     cells = rows.frame[column]
     numbers = cells.to_numpy(dtype=np.float64)
@@ -78,7 +78,7 @@ def _seconds_of_numbers(
         return _dated(rows, column, times, f"a time in the form {form}")
     # Of the cells: an integer of 64 bits loses digits as a float.
     whole = np.floor_divide(cells.to_numpy(), 1).astype(np.int64)
-    return _in_seconds(whole, told)
+    return _in_seconds(whole, report)
 
 
 def _seconds_of_texts(rows: Rows, column: str, form: str) -> npt.NDArray[np.int64]:
@@ -137,12 +137,14 @@ def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
     return ""
 
 
-def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.int64]:
+def _in_seconds(
+    numbers: npt.NDArray[np.int64], report: Report
+) -> npt.NDArray[np.int64]:
     sizes = np.abs(numbers[numbers != 0])
     if not len(sizes):
         return numbers
     if sizes.max() < SMALL:
-        told(
+        report(
             f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows",
         )
     least_of_milliseconds = UNITS[-1][0]
@@ -153,7 +155,7 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
         )
     for least, unit, per_second in UNITS:
         if np.median(sizes) >= least:
-            told(f"the column of times is in {unit}")
+            report(f"the column of times is in {unit}")
             return numbers // per_second
     return numbers
 
@@ -191,7 +193,7 @@ def _dated(
     wanted: str,
 ) -> npt.NDArray[np.int64]:
     """The times in Unix seconds; DataError for the first that is
-    missing, which is not what is `wanted`.
+    missing; `wanted` names the expected form.
     """
     rows.refuse(
         times.isna().to_numpy(),

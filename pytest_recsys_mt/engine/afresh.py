@@ -7,7 +7,7 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 def require_kept(subject: Subject, mode: Mode) -> None:
     """Raise `NotApplicable` with the reason why no answer of an earlier run is used, or
-    none can be asked for now.
+    no call can be sent now.
     """
     if not subject.durable:
         raise NotApplicable(

@@ -57,7 +57,8 @@ class Candidates:
         offered = self.dataset.offered.get(user)
         if offered is not None:
             return offered
-        wanted = design.candidates - len(self.held_out[user])  # beside those held out
+        # In addition to those held out.
+        wanted = design.candidates - len(self.held_out[user])
         if wanted < 0:
             raise DataError(
                 f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "

@@ -1,5 +1,5 @@
-"""Makes requests of a dataset: which users are sampled, what
-they are asked, and which items are held out.
+"""Makes requests of a dataset: the sampled users, their
+requests, and the items that are held out.
 """
 
 import contextlib
@@ -102,7 +102,7 @@ class Split:
     def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
         """The first of the drawn users of each unit, in a random order of the units.
 
-        The order is drawn anew: that of the drawn users would favour units of many
+        The order is drawn again: that of the drawn users would favour units of many
         users.
         """
         value_by_user = {user: self._attributes(user).get(unit) for user in drawn}
@@ -141,8 +141,8 @@ class Split:
         return len(self._order)
 
     def drawn(self, design: Design) -> frozenset[Drawn]:
-        """What is drawn at random for the requests of a
-        design, beside a sample of the users.
+        """The things that are drawn at random for the requests of a
+        design, in addition to a sample of the users.
         """
         drawn: set[Drawn] = set()
         if self.unit is not None:
@@ -176,7 +176,7 @@ class Split:
 
         Args:
             users: The users, whose order the result has.
-            keep: Whether what is read is cached.
+            keep: Whether the result is cached.
         """
         missing = [user for user in users if user not in self._past]
         read = self._read_logs(missing) if missing else {}
@@ -236,7 +236,7 @@ class Split:
                     continue
                 with contextlib.suppress(
                     DataError,
-                ):  # too few unseen items: never asked
+                ):  # too few unseen items: no request
                     yield split._case(user, log, without_recall)
 
     def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
@@ -275,7 +275,7 @@ class Split:
         return tuple(completed)
 
     def world(self, cases: tuple[Case, ...]) -> World:
-        """What transformations may know of the catalogue and of the sampled users."""
+        """The facts of the catalogue and of the sampled users for transformations."""
         return World(
             catalogue=self._candidates.items,
             histories={case.request.user: case.request.history for case in cases},
@@ -294,11 +294,11 @@ class ShareSplit(Split):
     """A share of the interactions of some users is held out at random, the rest is for
     training.
 
-    The users are split into folds. The users of one fold are asked; all others are for
-    training only.
+    The users are split into folds. The users of one fold get requests; all others are
+    for training only.
 
     Attributes:
-        fold: Number of the fold whose users are asked, from 0.
+        fold: Number of the fold whose users get requests, from 0.
         share: Share of each user's interactions to hold out, in (0, 1); at least one
             interaction is held out, and at least one stays.
     """

@@ -1,9 +1,9 @@
-"""Whether a recommender reads what a relation changes: else it keeps any promise about
-that vacuously.
+"""Whether a recommender reads the aspect that a relation changes: else it keeps any
+promise about that vacuously.
 
 For each aspect of a request there is one relation that changes it as far as possible
 and promises that the answer differs: the positive control. When a verdict on another
-relation of that aspect holds, the control is asked of the same users. "It does not read
+relation of that aspect holds, the control is sent for the same users. "It does not read
 the aspect" is a claim at the error rate of the run, made once for each recommender,
 design and aspect:
 
@@ -55,12 +55,12 @@ LOSS_MEASURED = "loss of agreement beyond noise"
 
 
 def unread(source: Answers, followup: Answers) -> Unread | None:
-    """What the relations between two sides change, if the recommender does not read it.
+    """The aspect that relations between two sides change, if it is not read.
 
     Returns:
         None if it reads it, or if this is not known: the relations have no aspect or
-        several, too few users can be asked, or answers are missing that may not be
-        asked for; see `_may_ask`.
+        several, too few users have requests, or answers are missing whose calls may
+        not be sent; see `_may_send`.
     """
     if not isinstance(source, Side) or not isinstance(followup, Side):
         return None
@@ -71,10 +71,13 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         return Unread(aspect, {"declared": True})
     if not runner.subject.live or runner.design.refits:
         return None
-    # What other tests ask may show it, so it is looked at once more when they have
-    # asked.
+    # Answers to other tests may show it, so it is looked at once more when these are
+    # there.
     for _ in range(2):
-        with contextlib.suppress(UnknownError, MissingAnswerError), _asking(runner):
+        with (
+            contextlib.suppress(UnknownError, MissingAnswerError),
+            _within_limit(runner),
+        ):
             return _shown(runner, aspect)
         if not runner.executor.settles():
             break
@@ -83,9 +86,9 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
 
 def ignored(source: Answers, followup: Answers) -> str:
     """Why the change between two sides cannot matter: the recommender declares that it
-    does not read what is changed.
+    does not read the changed aspect.
 
-    Empty if it may, or if nobody knows what a transformation changes.
+    Empty if it may, or if the aspect of a transformation is unknown.
     """
     if not isinstance(source, Side) or not isinstance(followup, Side):
         return ""
@@ -97,7 +100,7 @@ def ignored(source: Answers, followup: Answers) -> str:
 
 
 def declaration(source: Answers, followup: Answers, wants_change: bool) -> str:
-    """What a recommender declares that is meant to break a promise between two sides;
+    """The declaration by which a recommender means to break a promise of two sides;
     see `Transformation.declaration`.
 
     Empty if the sides differ in more than one transformation, or if nothing that it may
@@ -127,7 +130,7 @@ def declared_unread(model: str, aspect: str) -> str:
 
 def _shown(runner: Runner, aspect: Aspect) -> Unread | None:
     found: list[Unread | None] = []
-    for control in CONTROLS[aspect][: None if _may_ask(runner) else 1]:
+    for control in CONTROLS[aspect][: None if _may_send(runner) else 1]:
         key: tuple[str, int] = (control.name, runner.replicates)
         if key not in runner.controls:
             runner.controls[key] = _Control(runner, control, aspect)
@@ -148,8 +151,8 @@ CONTROLS: Mapping[Aspect, tuple[Transformation, ...]] = MappingProxyType(
         "instruction": (relations.order_by_title,),
     },
 )
-"""The relations that change an aspect as far as possible; the second changes what is
-symmetric under the first.
+"""The relations that change an aspect as far as possible; the second changes requests
+that are symmetric under the first.
 """
 
 
@@ -191,16 +194,16 @@ def _seen_in(side: Side) -> Aspect | None:
     )
 
 
-def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
-    """Surrounds the questions: only what is known may be read, unless `_may_ask`."""
-    if _may_ask(runner):
+def _within_limit(runner: Runner) -> contextlib.AbstractContextManager[None]:
+    """Surrounds the requests: only known answers may be read, unless `_may_send`."""
+    if _may_send(runner):
         return contextlib.nullcontext()
     if runner.settings.plan:
         raise UnknownError
     return runner.executor.only_known()
 
 
-def _may_ask(runner: Runner) -> bool:
+def _may_send(runner: Runner) -> bool:
     most = runner.settings.controls
     return runner.at_hand if most is None else most > 0
 
@@ -215,13 +218,13 @@ class _Control:
 
     @cached_property
     def unread(self) -> Unread | None:
-        """What the recommender does not read; None if it reads it.
+        """The aspect that the recommender does not read; None if it reads it.
 
         Answers that allow neither claim are an `UnknownError`.
         """
         context, most = self._context, self.runner.settings.controls
         users = self._source.applicable(self._followup)
-        if most is not None and _may_ask(self.runner):
+        if most is not None and _may_send(self.runner):
             users = min(users, most // self.runner.replicates)
         wanted = users_for(context.alpha)
         if users < wanted:
@@ -232,28 +235,28 @@ class _Control:
                 wanted if context.deterministic else users,
             )
             raise UnknownError
-        asked = (
+        user_count = (
             self._of_exact(users, wanted)
             if context.deterministic
             else self._of_noisy(users)
         )
-        if asked is None:
+        if user_count is None:
             return None
         exact = context.deterministic
         shown = {
             "relation": self.control.name,
             "measures": SHARE_MEASURED if exact else LOSS_MEASURED,
             "below": SHARE if exact else MARGIN,
-            "users": asked,
+            "users": user_count,
         }
         if not exact:
             shown["noisy"] = True
         return Unread(self.aspect, shown)
 
     def _of_exact(self, users: int, wanted: int) -> int | None:
-        asked = min(FIRST_STEP, users)
+        user_count = min(FIRST_STEP, users)
         while True:
-            pairs = self._source.pair(self._followup, asked)
+            pairs = self._source.pair(self._followup, user_count)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)
             broken = any(lost.source is not None for lost in pairs.lost)
             if broken or (effects.effect > MOVED).any():
@@ -263,13 +266,13 @@ class _Control:
             scored = len(effects.rows)
             if scored >= wanted:
                 return scored
-            if pairs.unasked or pairs.lost or asked >= users:
+            if pairs.unasked or pairs.lost or user_count >= users:
                 raise UnknownError
-            asked = min(users, asked + wanted - scored)
+            user_count = min(users, user_count + wanted - scored)
 
     def _of_noisy(self, users: int) -> int | None:
-        def see(asked: int) -> Seen:
-            pairs = self._source.pair(self._followup, asked)
+        def see(user_count: int) -> Seen:
+            pairs = self._source.pair(self._followup, user_count)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)
             return Seen.of(
                 with_versions(effects, pairs),

@@ -5,8 +5,8 @@ request. So its oracle judges the worst user alone, with less and less of the hi
 and of the candidates, while it still sees that user's effect beyond the margin.
 
 A recommender that is not deterministic shows any effect now and then, and the search
-keeps what does. So what is shown was seen again in fresh answers, which had no part in
-the search.
+keeps the requests that do. So the shown effect was seen again in fresh answers, which
+had no part in the search.
 """
 
 import math
@@ -28,7 +28,7 @@ from pytest_recsys_mt.safety.errors import MissingAnswerError
 from pytest_recsys_mt.verdict.verdict import Example, Verdict
 
 FRESH = 8
-"""How many times a request is asked afresh, if the recommender is not deterministic."""
+"""How many times a request is sent afresh, if the recommender is not deterministic."""
 
 SEEN = 7
 """In how many of them the violation must be seen again. If a request shows it in at
@@ -54,7 +54,7 @@ class Counterexample:
     source: Request
     followup: Request | None  # None if the oracle judges the source alone
     example: Example
-    effect: float  # in the unit of the margin; the mean of the fresh answers if it was asked afresh
+    effect: float  # in the unit of the margin; the mean of the fresh answers if it was sent afresh
     whole: Request
     calls: int = 0
     # False if the search ended before nothing more could be left out.
@@ -75,7 +75,7 @@ def may_shrink(verdict: Verdict) -> bool:
     recommenders = {
         side.runner.subject.name for side in sides if isinstance(side, Side)
     }
-    if len(recommenders) > 1:  # one user of each would have to be asked
+    if len(recommenders) > 1:  # each would need a request for one user
         return False
     is_shown = verdict.status == "violated" and bool(verdict.examples)
     return is_shown and verdict.allowed != "at least"
@@ -95,15 +95,15 @@ def smallest(
 
     The search reduces the history first, then the candidates (and `k` with them), in
     turn until neither shrinks further; it keeps at least one item of each, and where
-    answers must change, two candidates and what the relation changes. Calls are
-    numbered as in the test, so a stochastic recommender gets the same replicates, and
-    with a cache every search ends alike. It may send, or look up, `limit` distinct
-    calls beyond those of the test; what is begun when the time is over is still waited
-    for.
+    answers must change, two candidates and the part that the relation changes. Calls
+    are numbered as in the test, so a stochastic recommender gets the same replicates,
+    and with a cache every search ends alike. It may send, or look up, `limit` distinct
+    calls beyond those of the test; calls that are on their way when the time is over
+    are still waited for.
 
     Returns:
         The smallest request found within the limit; None if the user alone does not
-        show the violation, as in a test that asks under another design, or not again in
+        show the violation, as in a test of another design, or not again in
         fresh answers.
     """
     until = time.monotonic() + seconds
@@ -123,7 +123,7 @@ def answered_as_before(
     """Whether the smallest request of an `earlier` run, as its record has it, is
     answered now as it was then.
 
-    None if it cannot be asked, or is not answered.
+    None if it cannot be sent, or is not answered.
     """
     runner = source.runner
     case, request = _earlier(
@@ -132,16 +132,16 @@ def answered_as_before(
     )
     with suppress(
         Exception,
-    ):  # the test itself shows what fails here; records are untrusted
+    ):  # the test itself shows the failure; records are untrusted
         if case is not None and request is not None:
             case = replace(case, request=case.knowing(request))
             one = OneUser(runner, Rationed(runner.subject), case)
             context = one.context()
             pairs = source.on(one, context).pair(followup.on(one, context))
             return all(
-                tuple(told["answer"])
+                tuple(row["answer"])
                 in [titles_of(each, context.items) for each in asked.answers]
-                for told, (asked, *_) in (
+                for row, (asked, *_) in (
                     (earlier["source"], pairs.source),
                     (earlier["followup"], pairs.followup),
                 )
@@ -178,7 +178,7 @@ class _Search:
             self._subject.limit = limit
         if case is None or start is None or not self._shows(case, start):
             return None
-        look = len(self._subject.asked)
+        look = len(self._subject.sent)
         # The test has made the calls of a whole request; only the additional calls of
         # the search are counted.
         known = look if earlier is None else 0
@@ -191,7 +191,7 @@ class _Search:
         whole = self._again(case, start, found)
         if whole is None:
             return None
-        # The smallest request is asked afresh too, so a part of the calls and of the
+        # The smallest request is sent afresh too, so a part of the calls and of the
         # time is kept.
         self._subject.limit -= FRESH * look
         self._until -= KEPT * seconds if math.isfinite(seconds) else 0.0
@@ -207,7 +207,7 @@ class _Search:
             )
         self._subject.limit, self._until, self._ended = known + limit, end, ""
         again = self._again(case, request, smallest)
-        calls = len(self._subject.asked) - known
+        calls = len(self._subject.sent) - known
         if again is None or not again.ended:
             return replace(whole, calls=calls, ended=f"{WHOLE}; {whole.ended}")
         return replace(again, calls=calls, ended=f"{smallest.ended}; {again.ended}")
@@ -223,7 +223,7 @@ class _Search:
         )
         return replace(
             self._best,
-            calls=len(self._subject.asked) - known,
+            calls=len(self._subject.sent) - known,
             minimal=not self._ended and not self._missing,
             ended=ended,
         )
@@ -265,8 +265,7 @@ class _Search:
         found = self._look(case, request)
         if found is None or not _beyond(self._verdict, found.effect):
             return False
-        # Else the search goes where chance leads it, and what it finds is not seen
-        # again.
+        # Else the search follows chance, and its result is not seen again.
         for number in () if self._best is None or self._runner.deterministic else STEP:
             fresh = self._look(case, request, number)
             if fresh is None or not _beyond(self._verdict, fresh.effect):
@@ -290,14 +289,14 @@ class _Search:
         judge, sides = self._verdict.again
         context = runner.context()
         if any(side.runner is not self._runner for side in sides):
-            return None  # asked under another design
+            return None  # of another design
         self._subject.fresh = fresh
-        known = self._subject.asked.copy()
+        known = self._subject.sent.copy()
         try:
             verdict = judge(*(side.on(runner, context) for side in sides))
         except Spent as spent:
             self._ended = str(spent)
-            self._subject.asked = known  # the others of this request are not sent
+            self._subject.sent = known  # the others of this request are not sent
             return None
         except MissingAnswerError:
             self._missing = True
@@ -346,8 +345,8 @@ def _earlier(
 
 
 def _may_change(source: Request, followup: Request) -> bool:
-    """Whether two requests may have different answers: they ask different things, and
-    more than one answer is possible.
+    """Whether two requests may have different answers: they are different questions,
+    and more than one answer is possible.
     """
     offers = (source.candidates, followup.candidates)
     several = all(offer is None or len(offer) > 1 for offer in offers)

@@ -1,5 +1,5 @@
-"""A sample of users that is like all of them in what
-can be known before the first call.
+"""A sample of users that is like all of them in the facts
+that are known before the first call.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.verdict.answers import Answers
 
 ALPHA = 0.05
-"""A sample whose p-value is below this is drawn anew."""
+"""A sample whose p-value is below this is drawn again."""
 
 DRAWS = 20
 """Samples to try. A sound procedure's sample is
@@ -26,8 +26,8 @@ def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
 
     A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference
     between the nDCG of its users and that of all users, as in section 4.1 of
-    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a
-    refusal.
+    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor the step after
+    a refusal.
 
     Args:
         split: Draws the samples.

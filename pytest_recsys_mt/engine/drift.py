@@ -1,5 +1,5 @@
-"""Checks whether a recommender's answers changed during the run: asks some users again
-at the end.
+"""Checks whether a recommender's answers changed during the run: sends some users'
+requests again at the end.
 
 Relations have their own guard (`oracles.judging.together`); this module reports such a
 change as drift.
@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.calls.subject import Difference
 from pytest_recsys_mt.engine.outcomes import Outcome
-from pytest_recsys_mt.engine.questions import Questions, ask
+from pytest_recsys_mt.engine.questions import Questions, send
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.gate.document import Drift, Planted
@@ -27,7 +27,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.answers import Pairs
 
 USERS = 20
-"""Users to ask again, each with as many replicates as before."""
+"""Users whose requests are sent again, each with as many replicates as before."""
 
 MARGIN = 0.05
 """A smaller change of the mean user's list affects no shipped relation."""
@@ -37,9 +37,9 @@ ALPHA = 0.01
 
 
 class Again(Drained):
-    """What one process found at its end: its drifts, the calls that it had not counted
-    yet, what is noted of the data and by its recommenders (`abilities.notes_of`), what
-    planted faults changed, and `run_facts.lists`.
+    """The findings of one process at its end: its drifts, the calls that it had not
+    counted yet, the notes on the data and of its recommenders (`abilities.notes_of`),
+    the changes by planted faults, and `run_facts.lists`.
     """
 
     drifts: list[Drift]
@@ -48,9 +48,9 @@ class Again(Drained):
     lists: dict[str, dict[str, list[str]]]
 
 
-def unheard(workers: int) -> Again:
-    """What stands for workers that were killed at the end
-    of the run, and reported nothing.
+def unreported(workers: int) -> Again:
+    """The findings in place of those of workers that were
+    killed at the end of the run, and reported nothing.
     """
     which = "1 worker" if workers == 1 else f"{workers} workers"
     note = (
@@ -67,15 +67,15 @@ def unheard(workers: int) -> Again:
     }
 
 
-def asked_again(runner: Runner) -> Drift | None:
+def sent_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 
     None if no calls were sent separately from the source's, or if too few users
     answered again. A run that sends nothing, as it finds all its answers in the cache,
     finds these there too; if the run that made them was killed within its check, it
-    asks for the rest.
+    sends the rest.
     """
-    if not runner.asked_apart:
+    if not runner.sent_apart:
         return None
     name = runner.subject.name
     # When its latest batch began: in this run, or in the one whose answers it found.
@@ -99,13 +99,13 @@ def asked_again(runner: Runner) -> Drift | None:
     chosen = dict(list(earlier.items())[:USERS])
     if (
         sent is None and name in runner.executor.shared
-    ):  # which another worker asks, and checks
+    ):  # which another worker sends, and checks
         chosen = _kept_again(side, chosen, first, latest)
     if not chosen:
         return None
     since = latest if sent is None else math.inf
     try:
-        (outcomes,) = ask(Questions(side, chosen, first), since=since)
+        (outcomes,) = send(Questions(side, chosen, first), since=since)
     except RecsysError as error:
         _note_unfinished(runner, 0, len(chosen), str(error))
         return None
@@ -116,8 +116,8 @@ def asked_again(runner: Runner) -> Drift | None:
 
 
 def _note_unfinished(runner: Runner, answered: int, chosen: int, why: str) -> None:
-    """Say in the record and at the end of the run that the
-    check does not show what it should, and why.
+    """Note in the record and at the end of the run that the
+    check is incomplete, and why.
     """
     which = "1 user" if chosen == 1 else f"{chosen} users"
     note = (
@@ -134,7 +134,7 @@ def _compared(
     chosen: Mapping[int, Outcome],
     outcomes: Mapping[int, Outcome],
 ) -> Drift | None:
-    """What the second answers of the chosen users say;
+    """The drift by the second answers of the chosen users;
     None if too few of them answered.
     """
     both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
@@ -180,8 +180,8 @@ def _compared(
 
 
 def differed(runner: Runner) -> Drift | None:
-    """What verdicts saw by the way: two answers to one request, of a recommender that
-    declares itself deterministic.
+    """The difference that verdicts saw: two answers to one request, of a recommender
+    that declares itself deterministic.
 
     None if a verdict is about that, or if none differed. Such a recommender counts as
     stochastic from then on.

@@ -16,7 +16,6 @@ from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.design import Design
 
@@ -27,7 +26,7 @@ import os, sys
 answers = os.dup(1)
 os.dup2(2, 1)
 sys.path[:] = sys.argv[1:]
-from pytest_recsys_mt.engine.elsewhere import main
+from pytest_recsys_mt.engine.other_process import main
 main(answers)
 """
 
@@ -66,8 +65,8 @@ class Elsewhere:
     Attributes:
         settings: Those of the run.
         spec: Names the recommender.
-        design: Decides what the recommender is fitted to, and its prompt.
-        requests: What to ask, each with whether it is a repeat.
+        design: Decides the training data of the recommender, and its prompt.
+        requests: The requests to send, each with whether it is a repeat.
     """
 
     settings: Settings
@@ -128,7 +127,7 @@ class Elsewhere:
 
 def _folder_of_module(spec: str) -> list[str]:
     """The folder to import the spec's module from, if this process has imported it;
-    pytest may have put it on no path.
+    pytest may have imported it from a folder on no path.
     """
     module_name, _, _ = spec.partition(":")
     top_package, _, _ = module_name.partition(".")
@@ -138,32 +137,3 @@ def _folder_of_module(spec: str) -> list[str]:
         return [str(Path(package_folders[0]).absolute().parent)]
     file = getattr(module, "__file__", None)
     return [str(Path(file).absolute().parent)] if file else []
-
-
-def main(out: int) -> None:
-    """In the new process: answer the order on standard input.
-
-    Args:
-        out: The file descriptor to write the answers to, as a JSON list in the order of
-            the requests.
-    """
-    from pytest_recsys_mt.engine.refits import Fit
-    from pytest_recsys_mt.engine.run import Run
-
-    order: Elsewhere = pickle.load(sys.stdin.buffer)
-    # The users are already drawn; only the training data is made again.
-    prompt_texts.use(order.settings.prompts)
-    run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
-    design = order.design
-    fit = Fit(design.training_history, design.initialisation, fold=design.fold)
-    recommender = run.recommenders.recommender(order.spec)
-    subject = run.recommenders.under_test(recommender, order.spec, design.prompt, fit)
-    calls = [subject.call(request, repeat) for request, repeat in order.requests]
-    answer_by_place: dict[int, Answer] = {}
-    for arrived in subject.ask(calls):
-        answer_by_place.update(arrived)
-    run.close()
-    missing: Answer = {"error": f"{order.spec} gave no answer"}
-    answers = [answer_by_place.get(place, missing) for place in range(len(calls))]
-    with os.fdopen(out, "w") as file:
-        json.dump(answers, file)

@@ -1,4 +1,4 @@
-"""The ledger of a running test: its verdicts, and what they mean for its outcome."""
+"""The ledger of a running test: its verdicts, and its outcome by them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 
 def _beyond_its_limit(verdict: Verdict) -> str:
-    """That the estimate of a verdict is beyond its limit, though too few users were
-    asked to claim it; or empty.
+    """That the estimate of a verdict is beyond its limit, though too few users
+    answered to claim it; or empty.
     """
     estimate, limit = verdict.estimate, verdict.margin
     if (
@@ -76,12 +76,12 @@ class RunningTest:
             users the test says something.
         recsys: The runner, once the fixture made it.
         reason: Why the test was skipped before any verdict.
-        branches: In a plan, what verdicts on made-up answers say.
-        ahead: Seconds for which this test asked what others wait for.
+        branches: In a plan, the truth of verdicts on made-up answers.
+        ahead: Seconds for which this test sent calls that others wait for.
         beforehand: Seconds for which its body ran before the test.
         counterexamples: The smallest request that shows a violated verdict, by the
             verdict's place.
-        unsearched: Whether a smaller one may be found if the user asks for it.
+        unsearched: Whether a smaller one may be found on request of the user.
     """
 
     transformation: AnyTransformation | None
@@ -117,8 +117,8 @@ class RunningTest:
         if self.shipped and verdict.status == "inconclusive":
             for needed, reason in ((NEEDED, TOO_FEW), (FITS_NEEDED, TOO_FEW_FITS)):
                 if needed in verdict.details:
-                    told = "; ".join(filter(None, (reason, _beyond_its_limit(verdict))))
-                    verdict = replace(verdict, status="not-applicable", reason=told)
+                    text = "; ".join(filter(None, (reason, _beyond_its_limit(verdict))))
+                    verdict = replace(verdict, status="not-applicable", reason=text)
         if not verdict.account and verdict.status != "not-applicable":
             verdict = replace(verdict, account=self._account_of(verdict))
         noted = replace(verdict, ledger=self)
@@ -126,7 +126,7 @@ class RunningTest:
         return noted
 
     def _account_of(self, verdict: Verdict) -> dict[str, int]:
-        """The account of a verdict that its oracle made itself: all that it tells."""
+        """The account of a verdict that its oracle made itself, from its numbers."""
         account = Account(
             drawn=0,
             not_applicable={"": verdict.not_applicable},
@@ -146,7 +146,7 @@ class RunningTest:
         line: int,
     ) -> bool:
         """Record that a verdict was false at a line of some
-        code; in a plan, say what lets it go on.
+        code; in a plan, return the truth that lets it go on.
         """
         if self.branches is not None:
             return self.branches.says(code.co_filename, line)
@@ -245,14 +245,14 @@ class RunningTest:
     def held_to_verdicts(self) -> Iterator[None]:
         """Check the body of the test, which runs inside, against the verdicts it makes.
 
-        It fails if it made none, or one that does not hold. It skips if no user could
-        be asked, or if an inconclusive verdict may skip.
+        It fails if it made none, or one that does not hold. It skips if no user has
+        a request, or if an inconclusive verdict may skip.
         """
         __tracebackhide__ = True
         try:
             yield
         except (MissingAnswerError, CacheError) as error:
-            # No code failed: the text says what is missing and what to do.
+            # No code failed: the text names the missing part and the remedy.
             self.reason = f"{type(error).__name__}: {redact(one_line(str(error)))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except NotApplicable as reason:
@@ -260,7 +260,7 @@ class RunningTest:
             self.reason = one_line(str(reason)[:LONGEST]) or "no reason given"
             raise DoesNotApply(self.reason) from None
         except LimitReachedError as limit:
-            # The test asked for single answers: there is nothing to judge, and nothing
+            # The test requested single answers: there is nothing to judge, and nothing
             # failed.
             verdict = self.report(
                 Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"),

@@ -1,5 +1,5 @@
-"""Users who were asked and got no answer, and recommenders
-that cannot answer a kind of question at all.
+"""Users without an answer to their request, and recommenders
+that cannot answer a kind of request at all.
 """
 
 from collections import Counter
@@ -18,8 +18,8 @@ def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | 
 
     Args:
         user: The id of the user.
-        source: What came of the request.
-        followup: What came of the changed request; None if there is no second side.
+        source: The outcome of the request.
+        followup: The outcome of the changed request; None if there is no second side.
     """
     outcomes = [source] if followup is None else [source, followup]
     answered = None if followup is None else source.asked
@@ -72,7 +72,7 @@ def parted(
 
 
 def first_unasked(outcomes: Sequence[Outcome]) -> int:
-    """The place of the first outcome that was not asked for;
+    """The place of the first outcome whose calls were not sent;
     the number of outcomes if there is none.
     """
     for place, outcome in enumerate(outcomes):

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
-from pytest_recsys_mt.recommenders.registry import makes_anew
+from pytest_recsys_mt.recommenders.registry import is_made_by_each_process
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.requests.abilities import method_of
@@ -24,7 +24,7 @@ from pytest_recsys_mt.safety.redaction import redact, shown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import Needs, Recipe
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.run_parts import RunParts
 
 
 def made_from(
@@ -47,9 +47,9 @@ def made_from(
 
 
 class MadeRecommenders:
-    """Makes each recommender once per process, and says by what name it is known."""
+    """Makes each recommender once per process, and names it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         self.settings = run.settings
         self._run = run
         self._recommenders: dict[str, object] = {}
@@ -70,7 +70,7 @@ class MadeRecommenders:
         with self._run.progress.doing(f"loading {shown(spec)}"):
             made = made_from(spec, *self._options)
         if isinstance(made, Trained):
-            made.told = self._run.progress.tell
+            made.told = self._run.progress.report
         return made
 
     def name_of(
@@ -91,11 +91,11 @@ class MadeRecommenders:
         name = getattr(recommender, "name", None)
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
-        told = "-".join(parameters)
-        named = f"fixture:{name}[{told}]" if told else f"fixture:{name}"
+        text = "-".join(parameters)
+        named = f"fixture:{name}[{text}]" if text else f"fixture:{name}"
         return redact(named), redact(place)
 
-    def _anew(self, recommender: object, name: str) -> object:
+    def _made_again(self, recommender: object, name: str) -> object:
         if self._run.ray is not None:
             raise NotApplicable(
                 "with -o recsys_executor=ray a recommender is fitted once only",
@@ -141,15 +141,15 @@ class MadeRecommenders:
         )
 
     def elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
-        """Sends calls to a recommender made anew in another
-        process, or says why that fails.
+        """Sends calls to a recommender that another process
+        makes again; or the reason why this is impossible.
         """
         if self._recommenders.get(name) is not recommender:
             return (
                 "a fixture gives the recommender, and no other process has it; name it by a spec, "
                 "--recsys-model=package.module:name"
             )
-        if name.startswith("__main__:") or not makes_anew(name):
+        if name.startswith("__main__:") or not is_made_by_each_process(name):
             return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
@@ -166,7 +166,7 @@ class MadeRecommenders:
         self._recommenders.setdefault(spec, recommender)
 
     def close(self) -> None:
-        """Release what recommenders hold."""
+        """Release the resources of recommenders."""
         for recommender in self._recommenders.values():
             close = method_of(recommender, "close")
             if callable(close):

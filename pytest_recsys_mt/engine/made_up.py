@@ -15,7 +15,7 @@ MARK = "made up for a plan, "
 
 
 def quotes_an_answer(prompt: Prompt) -> bool:
-    """Whether a prompt contains a made-up text, so that a real run asks something else."""
+    """Whether a prompt has a made-up text, so that a real run sends another prompt."""
     return any(MARK in message.content for message in prompt.messages)
 
 

@@ -1,5 +1,5 @@
-"""Users whom a test names, asked like those of the sample: through the cache, the
-limits, the plan and the record.
+"""Users whom a test names, with requests like those of the sample: through the cache,
+the limits, the plan and the record.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class OfUsers(Runner):
 
 
 class NamedUsers:
-    """Asks named users for one recommender; see
+    """Sends the requests of named users to one recommender; see
     `pytest_recsys_mt.verdict.answers.named.Named`.
     """
 
@@ -49,7 +49,7 @@ class NamedUsers:
 
     @cached_property
     def users(self) -> Collection[str]:
-        """All users of the data who can be asked."""
+        """All users of the data with requests."""
         return self._runner._split.held_out.keys()
 
     @property
@@ -79,7 +79,7 @@ class NamedUsers:
         key = (whole, k, candidates, tuple(users))
         if (
             key not in self._made
-        ):  # the source of a test is asked once, whoever looks at it
+        ):  # the source of a test is sent once for all its readers
             design = replace(
                 whole.design,
                 k=k,
@@ -98,8 +98,8 @@ class NamedUsers:
         )
 
     def written(self, file: Path, /) -> str:
-        """What this run said when it wrote a file: a rerun of the
-        test must not pass on what it wrote itself.
+        """The note of this run on a file that it wrote: a rerun of the
+        test must not pass on its own file.
         """
         begin = f"{file} written: "
         return next(
@@ -107,10 +107,10 @@ class NamedUsers:
             "",
         )
 
-    def write(self, file: Path, text: str, told: str, /) -> None:
-        """Write a file, and let the run say so."""
+    def write(self, file: Path, text: str, note: str, /) -> None:
+        """Write a file, and add a note on it to the run."""
         place = file.resolve()  # a link stays one
         mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o644
         with written_or(OracleError, place, mode) as stream:
             stream.write(text)
-        self._runner.executor.notes.append(told)
+        self._runner.executor.notes.append(note)

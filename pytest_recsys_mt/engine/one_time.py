@@ -8,8 +8,8 @@ from collections.abc import Collection
 from pytest_recsys_mt.engine.outcomes import Outcome
 
 LATELY = 3600.0
-"""Seconds within which two answers of what has the same fingerprint count as of one
-time; `drift` looks at that, too.
+"""Seconds within which two answers with the same fingerprint count as of one
+time; `drift` uses it, too.
 """
 
 

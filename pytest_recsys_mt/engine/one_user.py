@@ -1,4 +1,4 @@
-"""One user's requests, asked as long as the time for it lasts."""
+"""One user's requests, sent as long as the time for it lasts."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -33,16 +33,16 @@ class Rationed(Wrapped):
         self.streams = False
         self.limit: int | None = None
         self.fresh = 0  # above 0: other replicates than those of the test
-        self.asked: set[str] = set()
+        self.sent: set[str] = set()
 
     def call(self, request: Request, repeat: bool) -> Call:
         if self.fresh:
             request = request.replace(replicate=request.replicate + self.fresh * APART)
         call = self.origin.call(request, repeat)
-        if call.key not in self.asked:
-            if self.limit is not None and len(self.asked) >= self.limit:
+        if call.key not in self.sent:
+            if self.limit is not None and len(self.sent) >= self.limit:
                 raise Spent("the calls ran out")
-            self.asked.add(call.key)
+            self.sent.add(call.key)
         return call
 
 

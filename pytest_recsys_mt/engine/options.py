@@ -1,5 +1,5 @@
 """The fields of the settings that options fill;
-`extensions/options` says what an option is.
+`extensions/options` defines an option.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from pytest_recsys_mt.extensions.options import Option, one_of, same, switched
 
 
 def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) -> Any:
-    """A field of the settings that options fill: what `make` makes of their values.
+    """A field of the settings that options fill: the value that `make` makes of theirs.
 
-    Answers or verdicts depend on what is `recorded`, so the record names it.
+    Answers or verdicts depend on a field that is `recorded`, so the record names it.
     """
     default = make(*(option.default for option in options))
     return field(

@@ -20,7 +20,7 @@ class Outcome:
     """The result of one user on one side: an `Asked`, or why there is no answer.
 
     `times` says when its calls were sent, in Unix seconds; None stands for an unknown
-    time. `fingerprints` are those of what answered them, None for an unknown one, and
+    time. `fingerprints` are those of the answering models, None for an unknown one, and
     `keys` those of its calls.
     """
 
@@ -41,7 +41,7 @@ class AnswerReader:
         self._executor = executor
 
     def read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
-        """What an answer recommends; the run counts what could be read in it."""
+        """The recommendation in an answer; the run counts whether it could be read."""
         read = self._subject.read(request, answer)
         if read.text is None and len(read.items) > request.k:
             self._subject.longer.add(call.key)

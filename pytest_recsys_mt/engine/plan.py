@@ -17,16 +17,16 @@ from pytest_recsys_mt.engine.made_up import made_up, quotes_an_answer
 from pytest_recsys_mt.requests import Item, Prompt
 
 BEFOREHAND = "before the tests"
-"""Stands for a suite: what is asked to sample users or candidates."""
+"""In place of a suite: the calls that sample users or candidates."""
 
 CONFIRMING = "to confirm"
-"""Stands for a suite: what is asked again if answers differ."""
+"""In place of a suite: the calls that are sent again if answers differ."""
 
 CONTROLLING = "controls"
-"""Stands for a suite: what is asked to see what a recommender reads, and no test asks."""
+"""In place of a suite: the calls of controls that no test sends."""
 
-BESIDE = (CONFIRMING, CONTROLLING)
-"""What stands beside the calls of the tests."""
+ADDITIONAL = (CONFIRMING, CONTROLLING)
+"""The calls in addition to those of the tests."""
 
 ENOUGH = 50
 """Answers of a run from which on its pace is estimated."""
@@ -36,7 +36,7 @@ ENOUGH = 50
 class Count:
     """Some of the calls to one model, each counted once."""
 
-    tests: set[str] = field(default_factory=set)  # those that ask first
+    tests: set[str] = field(default_factory=set)  # those that send them first
     calls: int = 0
     cached: int = 0
     prompt_tokens: float = 0  # of the calls to make
@@ -94,7 +94,7 @@ class Count:
 
 @dataclass
 class _Known:
-    """What is known of a model from its cached answers.
+    """The facts of a model from its cached answers.
 
     Attributes:
         reported: Tokens of their prompts, as they report them.
@@ -113,7 +113,7 @@ class Plan(Executor):
     """Takes the place of the executor while a run is planned, and makes answers up.
 
     Where an answer is in the cache it is given. So tests go on as they would, until all
-    that they could ask is counted.
+    that they could send is counted.
 
     Args:
         cache: Holds answers of earlier runs.
@@ -125,9 +125,9 @@ class Plan(Executor):
 
     Attributes:
         counts: The calls by suite and model.
-        by_test: The calls to make by id of the test that asks first, and model.
+        by_test: The calls to make by id of the test that sends them first, and model.
         questions: Questions to judges that send no calls, by the name of the judge.
-        bounded: Why a test may ask less than counted here, or other things, by its id.
+        bounded: Why a test may send fewer or other calls than counted here, by its id.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Plan(Executor):
         self._keep: dict[str, list[tuple[Subject, Call]]] | None = {} if keep else None
 
     def begin(self, nodeid: str = "", suite: str = BEFOREHAND) -> None:
-        """Count what comes for this test, or for none."""
+        """Count the next calls for this test, or for none."""
         self._nodeid = nodeid
         self._suite = suite
 
@@ -193,14 +193,15 @@ class Plan(Executor):
         """Count calls that a difference of `what` would cause.
 
         Args:
-            subject: The recommender that would be asked again.
+            subject: The recommender that would get them.
             calls: How many calls.
-            what: What would differ; if it is planned twice, the larger number counts.
+            what: The things that would differ; if planned twice, the larger
+                number counts.
         """
-        # A batch of its own, after which the first users may be asked once more.
+        # A batch of its own, after which calls of the first users may be sent again.
         self._clock += 1
         self.latest[subject.name] = self._clock
-        # Whoever asks for the same once more finds its answers in the cache.
+        # A repeat of the same calls finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)
         self._again[self._nodeid, what] = max(calls, counted)
         like_these = self._own_calls(subject.name)
@@ -212,14 +213,14 @@ class Plan(Executor):
         confirming.add(prompt, like_these.counted, output, max(calls - counted, 0))
 
     def _own_calls(self, name: str) -> Count:
-        """The calls of this test; of a test that asks only what others have asked,
+        """The calls of this test; of a test that sends no call of its own,
         those of a suite stand for them.
         """
         own = self.by_test.get((self._nodeid, name))
         if own is not None:
             return own
         for (suite, model), count in self.counts.items():
-            if model == name and suite not in BESIDE:
+            if model == name and suite not in ADDITIONAL:
                 return count
         return Count()
 
@@ -253,7 +254,7 @@ class Plan(Executor):
             if cached is None and ask is None:
                 self._keep_if_certain(subject, call)
         if price is not None and price.is_free and _are_samples(calls):
-            # Users and candidates are drawn by what is answered, which costs nothing.
+            # Users and candidates are drawn by these answers, which cost nothing.
             return super().execute(subject, calls, since=since, ask=ask)
         return [self._given.get(call.key) or controls[call.key] for call in calls]
 
@@ -274,8 +275,8 @@ class Plan(Executor):
         return self._keep or {}
 
     def calibrate(self) -> None:
-        """Count the controls that no test asks, and scale estimated tokens to what the
-        answers in the cache report.
+        """Count the controls that no test sends, and scale estimated tokens to those
+        that answers in the cache report.
 
         To be called once all tests are planned.
         """
@@ -296,7 +297,9 @@ class Plan(Executor):
         and the most that these may cost.
         """
         counts = [
-            count for (suite, _), count in self.counts.items() if suite not in BESIDE
+            count
+            for (suite, _), count in self.counts.items()
+            if suite not in ADDITIONAL
         ]
         costs = [count.usd for count in counts]
         known_costs = [cost for cost in costs if cost is not None]
@@ -357,8 +360,8 @@ class Plan(Executor):
             count.add(prompt, counted, output)
 
     def _counts_of(self, name: str, call: Call, price: Price | None) -> list[Count]:
-        """What a call to a model adds to: its suite and its
-        test, or what stands beside the tests.
+        """The counts that a call to a model adds to: of its suite and its
+        test, or of the additional calls.
         """
         if call.again:
             return [self.counts.setdefault((CONFIRMING, name), Count(price=price))]
@@ -370,7 +373,7 @@ class Plan(Executor):
         ]
 
     def _learn(self, name: str, prompt: Prompt, cached: Answer) -> None:
-        """Add what a cached answer reports to what is known of its model."""
+        """Add the numbers that a cached answer reports to the facts of its model."""
         known = self._known.setdefault(name, _Known())
         run = cached.get("run", "")
         known.times[run].append(cached.get("asked", 0.0))

@@ -1,4 +1,4 @@
-"""The questions of several sides, asked user by user."""
+"""The requests of several sides, sent user by user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Questions:
         side: The side.
         positions: Those of its cases whose requests are sent.
         first: Number of the first replicate.
-        asked: How they are sent; None as the side is.
+        asked: How they are sent; None for the way of the side.
     """
 
     side: SideRequests
@@ -61,7 +61,7 @@ class Questions:
         return calls
 
     def sent(self) -> Iterator[tuple[int, Call]]:
-        """As `calls`, with what is sent right before each."""
+        """As `calls`, with the call that is sent right before each."""
         request_before = {
             position: self.side.before(position) for position in self.requests
         }
@@ -85,9 +85,9 @@ def interleaved(
     neighbours in its batch, so the noise floor includes the noise of batch composition.
     Keys serve as random numbers.
 
-    What is sent one by one has no batch. Then all calls of a user follow each other
-    (`by_user`), so that a run that breaks off leaves few users of whom one side is
-    answered.
+    Calls that are sent one by one have no batch. Then all calls of a user follow each
+    other (`by_user`), so that a run that breaks off leaves few users of whom one side
+    is answered.
     """
     if not by_user:
         return [call for _, call in sorted(calls, key=_block_and_key)]
@@ -109,9 +109,9 @@ def _block_and_key(placed: tuple[int, Call]) -> tuple[int, str]:
     return position // BLOCK, call.key
 
 
-def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome]]:
-    """Ask all sides, with one batch per recommender; each fit counts as a recommender
-    of its own.
+def send(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome]]:
+    """Send the requests of all sides, with one batch per recommender; each fit counts
+    as a recommender of its own.
 
     Sides that are not sent together are sent apart from the rest, in the given order.
 

@@ -89,7 +89,7 @@ class Recsys:
 
     @property
     def promises(self) -> frozenset[Promised]:
-        """What the recommender promises in addition:
+        """The further promises of the recommender:
         ``ratings``, ``recency``, ``order``, ``scale``.
         """
         return self.runner.subject.promises
@@ -117,7 +117,7 @@ class Recsys:
 
     @property
     def effort(self) -> Effort:
-        """How much the run asks: ``quick``, ``standard`` or ``thorough``."""
+        """The effort of the run: ``quick``, ``standard`` or ``thorough``."""
         return self.runner.settings.effort
 
     @property
@@ -206,7 +206,7 @@ class Recsys:
         return ""
 
     def rewind(self) -> None:
-        """Begin anew: what is run next is numbered as what was run first."""
+        """Begin again: the next side is numbered as the first one was."""
         self._runs = 0
 
     def ask(self, *requests: Request) -> list[Recommendation]:
@@ -277,7 +277,7 @@ class Recsys:
 
     @property
     def is_current(self) -> bool:
-        """Whether it asks as often as its recommender needs by now."""
+        """Whether it repeats calls as often as its recommender needs by now."""
         return self._replicates == self.runner.replicates
 
     def __repr__(self) -> str:
@@ -287,19 +287,19 @@ class Recsys:
 USERS = 20
 """Users whose replicates are compared."""
 SALTED = 10
-"""Users who are asked with `SALT`."""
+"""Users whose requests are sent with `SALT`."""
 SALT = "\n\n[1]"
-"""What ends a prompt that no cache knows."""
+"""The end of a prompt that no cache knows."""
 
 
 def doubt(runner: Runner) -> str:
-    """Why the noise of a recommender is unknown although it was asked more than once;
+    """Why the noise of a recommender is unknown although calls were repeated;
     empty if it is known.
 
-    A recommender in this process is asked afresh each time, so its equal replicates are
-    what it answers. One that is asked over the network, or that reads text, is asked
-    again with `SALT` behind its prompt: if that changes no answer, there is no noise
-    that a cache could hide.
+    A recommender in this process gets each call afresh, so its equal replicates are its
+    answers. One behind a network, or that reads text, gets the calls again with `SALT`
+    behind its prompt: if that changes no answer, there is no noise that a cache could
+    hide.
     """
     subject = runner.subject
     if (
@@ -323,7 +323,7 @@ def _doubt(runner: Runner) -> str:
     if any(len({answer.items for answer in asked.answers}) > 1 for asked in source):
         return ""
     name = runner.subject.name
-    told = (
+    text = (
         f"all answers of {name} to one request are equal, though it does not say that it is deterministic: a cache "
         f"before it, or a server that ignores the seed"
     )
@@ -332,9 +332,9 @@ def _doubt(runner: Runner) -> str:
         if changed == 0:
             return ""
         if changed:
-            told += f"; with {SALT.strip()!r} behind the prompt {changed:.0%} of the answers are others"
+            text += f"; with {SALT.strip()!r} behind the prompt {changed:.0%} of the answers are others"
     note = (
-        f"{told}. So its noise is unknown, and no change of its answers is called a violation. Turn the cache off, or "
+        f"{text}. So its noise is unknown, and no change of its answers is called a violation. Turn the cache off, or "
         f"declare it: deterministic=true in its spec, or the attribute of your class"
     )
     if note not in runner.executor.notes:
@@ -344,7 +344,7 @@ def _doubt(runner: Runner) -> str:
 
 def _changed_by_salt(runner: Runner, source: Sequence[Asked]) -> float | None:
     """The share of users whose answer another end of the
-    prompt changes; None if it cannot be asked.
+    prompt changes; None if they cannot be sent.
     """
 
     def salted(request: Request, rng: Generator) -> Request:

@@ -1,9 +1,9 @@
-"""A recommender that is fitted anew for each replicate: what relations on training data
-ask.
+"""A recommender that is fitted again for each replicate, as relations on training data
+need it.
 
 Source and follow-up are answered by fits with different seeds, as replicates have
 different numbers. So the noise floor contains the spread of the seeds, and a claimed
-difference that is asked once more is seen by further fits.
+difference that is checked once more is seen by further fits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Refits(Wrapped):
     Args:
         fit: Makes and fits another one for a replicate, or returns the one that is
             kept.
-        names: Returns what the ids of requests are called in the data that it is fitted
+        names: Returns the names of the ids of requests in the data that it is fitted
             to.
     """
 
@@ -65,7 +65,7 @@ class Refits(Wrapped):
         self._renamed = Changed(self._with_its_id)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        return one == other  # what else is alike to it, only a fit could say
+        return one == other  # whether others are alike to it, only a fit could show
 
     def call(self, request: Request, repeat: bool) -> Call:
         member = self._fit(request.replicate)

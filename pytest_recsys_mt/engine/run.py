@@ -1,4 +1,4 @@
-"""A run: what all its tests share, the data, the recommenders, the cache and the calls."""
+"""A run: the data, the recommenders, the cache and the calls that its tests share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pytest_recsys_mt.safety.errors import CacheError, NotApplicable, RecsysErro
 from pytest_recsys_mt.safety.files import failing_as
 
 # The oracles are imported where they are used. The process of `ask_elsewhere` needs
-# none, and their import takes as long as half of what it does.
+# none, and their import takes half as long as its work.
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
@@ -49,7 +49,7 @@ class Run:
         name: Name of the run, the same for all its workers.
 
     Attributes:
-        notes: What was done to the data, in sentences.
+        notes: The changes to the data, and notes of recommenders, in sentences.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Run:
             return dataset.core(settings.core) if settings.core else dataset
 
     def require_attributes(self) -> None:
-        """Check that the data have what users are to be divided by, and drawn by."""
+        """Check that the data have the attributes that divide and draw users."""
         if self.settings.unit:
             _ = Split(self.dataset, self.settings.seed, unit=self.settings.unit).units
         if self.settings.slices:
@@ -131,13 +131,13 @@ class Run:
 
     @property
     def shows(self) -> tuple[int, float]:
-        """How many users can be asked, and the smallest loss of
+        """How many users have requests, and the smallest loss of
         agreement that they show not to occur.
         """
         from pytest_recsys_mt.oracles.judging.power import least_change
 
         users = self.settings.design.users
-        if self.settings.sampler is None:  # which would be asked first
+        if self.settings.sampler is None:  # whose calls would be sent first
             with contextlib.suppress(RecsysError):
                 users = min(users, self.split.units)
         return users, least_change(users, self.settings.alpha)
@@ -193,8 +193,8 @@ class Run:
 
     def _open_cache(self) -> AnswerCache:
         settings = self.settings
-        # The cache counts the replays of objects that are asked anew in each run, in
-        # its folder.
+        # The cache counts, in its folder, the replays of objects whose calls are
+        # sent again in each run.
         replay = settings.mode == "replay"
         write = not replay or bool(settings.every_limit)
         return AnswerCache(
@@ -242,7 +242,7 @@ class Run:
 
     @property
     def _budget(self) -> Budget | Accounts | None:
-        """What holds this run to its limits, and to those of the day."""
+        """The account that enforces the limits of this run, and those of the day."""
         settings = self.settings
         own = Budget(settings.limits, account(settings.cache, self._name))
         if not settings.daily:
@@ -333,7 +333,7 @@ class Run:
         return self._runners.values()
 
     def raised(self, text: str, model: str) -> list[Failure]:
-        """What users' code raised; see `Failures.named_in`."""
+        """The errors that users' code raised; see `Failures.named_in`."""
         return (
             []
             if self._executor is None
@@ -342,13 +342,13 @@ class Run:
 
     def keep_rest(self) -> None:
         """Write the answers that the disk did not take when they
-        arrived, and note what became of them.
+        arrived, and note the result.
         """
-        if self._executor is not None and (told := self._executor.keep_rest()):
-            self.notes.append(told)
+        if self._executor is not None and (note := self._executor.keep_rest()):
+            self.notes.append(note)
 
     def drain(self) -> Drained:
-        """What is not counted yet of the calls; see `Bill.drain`."""
+        """The calls that are not counted yet; see `Bill.drain`."""
         if self._executor is None:
             return {"calls": {}, "causes": []}
         return self._executor.bill.drain()

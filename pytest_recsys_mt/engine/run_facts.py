@@ -1,5 +1,5 @@
-"""What the record says of a run beside its verdicts: drift, the
-first lists of answers, and what a planted fault changed.
+"""The facts of a run in its record other than verdicts: drift, the
+first lists of answers, and the changes by a planted fault.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ def drifts(run: Run) -> list[Drift]:
     """The result for each recommender after some of its
     first requests are sent once more.
     """
-    from pytest_recsys_mt.engine.drift import asked_again, differed
+    from pytest_recsys_mt.engine.drift import differed, sent_again
 
     run.recommenders.begin()
-    runners = _one_each(each for each in run.runners if each.asked_apart)
+    runners = _one_each(each for each in run.runners if each.sent_apart)
     found = [each for each in map(differed, runners) if each is not None]
     if run.settings.mode == "replay":
         return found
     with run.progress.doing("asking some users again"):
-        return found + [each for each in map(asked_again, runners) if each is not None]
+        return found + [each for each in map(sent_again, runners) if each is not None]
 
 
 def lists(run: Run) -> dict[str, dict[str, list[str]]]:
@@ -54,8 +54,8 @@ def planted(run: Run, *, probes: bool) -> list[Planted]:
 
     Args:
         run: The run of this process.
-        probes: Whether users are asked where no test looks, if it changed none that
-            tests asked for.
+        probes: Whether further requests are sent, which no test reads, if it changed no
+            answer to a test.
     """
     wrapper = run.settings.wrapper
     if wrapper is None:

@@ -31,7 +31,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.run_parts import RunParts
 
 
 class RunRecommenders(MadeRecommenders):
@@ -41,7 +41,7 @@ class RunRecommenders(MadeRecommenders):
     is fitted, not before.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         super().__init__(run)
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
@@ -51,7 +51,7 @@ class RunRecommenders(MadeRecommenders):
 
     @property
     def notes(self) -> list[str]:
-        """What the recommenders of specs note, in safe lines."""
+        """The notes of recommenders of specs, in safe lines."""
         notes = []
         for recommender in self._recommenders.values():
             notes += [*misspelt(recommender), *notes_of(recommender)]
@@ -86,7 +86,7 @@ class RunRecommenders(MadeRecommenders):
         known = self._subjects.get(key)
         if known is None:
             if fit != USUAL:
-                recommender = self._anew(recommender, name)
+                recommender = self._made_again(recommender, name)
             elif isinstance(recommender, type):
                 recommender = recommender()
             if key in self._unfit:
@@ -163,7 +163,7 @@ class RunRecommenders(MadeRecommenders):
         fixture: str,
         design: Design,
     ) -> Refits:
-        """`recommender`, to be fitted anew for each replicate; see `Design.refits`.
+        """`recommender`, to be fitted again for each replicate; see `Design.refits`.
 
         Nothing is fitted yet.
         """
@@ -173,7 +173,7 @@ class RunRecommenders(MadeRecommenders):
         unfit = origin.unfit
         if not unfit and change is None:
             try:
-                self._anew(recommender, name)
+                self._made_again(recommender, name)
             except NotApplicable as reason:
                 unfit = str(reason)
 
@@ -202,7 +202,7 @@ class RunRecommenders(MadeRecommenders):
         key = (name, fixture, fit)
         known = self._refitted.pop(key, None)
         if known is None:
-            made = self._anew(recommender, name)
+            made = self._made_again(recommender, name)
             known = subject(made, name, PROMPT, fixture, self.settings.timeout)
             if self.settings.plan and isinstance(known, RecommenderSubject):
                 known.stand_for(repr(fit))
@@ -215,8 +215,8 @@ class RunRecommenders(MadeRecommenders):
                     )
                 except (OwnCodeError, RecommenderError, DataError) as error:
                     if fit.change is not None and fit.change.relation.may_refuse:
-                        told = f"refused, as it may be: {one_line(str(error))}"
-                        raise NotApplicable(told) from error
+                        reason = f"refused, as it may be: {one_line(str(error))}"
+                        raise NotApplicable(reason) from error
                     raise
         self._refitted[key] = known
         while len(self._refitted) > 4 * self.settings.design.replicates:
@@ -255,9 +255,8 @@ class RunRecommenders(MadeRecommenders):
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""
-        from pytest_recsys_mt.calls.texts import (
-            Texts,
-        )  # only text models need what it imports
+        # Only text models need its imports.
+        from pytest_recsys_mt.calls.texts import Texts
 
         return Texts(
             self.subject(self.recommender(spec), spec),
@@ -267,8 +266,8 @@ class RunRecommenders(MadeRecommenders):
 
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:
-        """What is found about recommenders inside is
-        forgotten: their tests will find it again.
+        """Differences of recommenders that are found inside are
+        forgotten: their tests will find them again.
         """
         found = {key: known.new_difference for key, known in self._subjects.items()}
         try:
@@ -278,8 +277,8 @@ class RunRecommenders(MadeRecommenders):
                 known.new_difference = found.get(key, Difference.NONE)
 
     def begin(self) -> None:
-        """Begin a test, or none: from now on, use what
-        earlier tests found about recommenders.
+        """Begin a test, or none: from now on, use the differences
+        of recommenders that earlier tests found.
         """
         for known in self._subjects.values():
             known.earlier_difference = max(

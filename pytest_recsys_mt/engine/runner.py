@@ -1,4 +1,4 @@
-"""Asks one recommender the requests of one design."""
+"""Sends the requests of one design to one recommender."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
 
 NOWHERE = "no other process can make the recommender of a part of a run"
-"""Why nothing is sent elsewhere unless a runner is told how."""
+"""Why nothing is sent elsewhere unless a runner gets a way to do so."""
 
 NO_BATCHES = "each call to it is a request of its own, so there are no batches"
 ONE_BY_ONE = (
     "each call is a request of its own already; to wait for every answer before the next call, give "
     "--recsys-effort=thorough"
 )
-"""Why an endpoint that takes a stream of calls is not asked
-one by one: it would take most of the run.
+"""Why an endpoint that takes a stream of calls does not get
+them one by one: it would take most of the run.
 """
 
 
 class Runner:
-    """Asks one recommender the requests of one design, original and transformed.
+    """Sends the requests of one design to one recommender, original and transformed.
 
     Args:
-        elsewhere: Sends calls to another process that makes the recommender anew; or
+        elsewhere: Sends calls to another process that makes the recommender again; or
             the reason why this is impossible.
         purpose: Recorded purpose of all its calls; None takes that of each call.
 
     Attributes:
-        controls: What shows which aspects of requests the recommender reads; see
+        controls: The controls by which aspects of requests are known to be read; see
             `engine.controls`.
-        unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
-        asked_apart: Whether answers were compared with source answers of another time,
-            or had to be asked again.
+        unvaried: Why its noise is unknown, once that was checked; see `engine.recsys`.
+        sent_apart: Whether answers were compared with source answers of another time,
+            or were to be sent again.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Runner:
         self.subject = subject
         self.design = design
         self.settings = settings
-        self.asked_apart = False
+        self.sent_apart = False
         self.controls: dict[tuple[str, int], Any] = {}
         self.unvaried: str | None = None
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
@@ -101,7 +101,7 @@ class Runner:
 
     @cached_property
     def drawn(self) -> frozenset[Drawn]:
-        """What was drawn at random for the unchanged requests of all sampled users."""
+        """The things drawn at random for unchanged requests of all sampled users."""
         found: set[Drawn] = set(self._split.drawn(self.design))
         # Recorded answers are a sample of users themselves.
         if not self.subject.live or self.design.users < self._split.units:
@@ -148,8 +148,8 @@ class Runner:
         """The results of the unchanged requests, by position of their case.
 
         Each answer is read once, however many tests compare theirs with it. A
-        recommender found not deterministic is asked more than once from then on, so its
-        outcomes begin anew.
+        recommender found not deterministic gets each call more than once from then on,
+        so its outcomes begin again.
         """
         return self._source_outcomes.setdefault(self.replicates, {})
 
@@ -203,8 +203,8 @@ class Runner:
 
     @property
     def of_earlier_runs(self) -> int:
-        """Of how many users, of those who were asked, an earlier run
-        made an answer to the unchanged request.
+        """The number of users for whose unchanged request an earlier
+        run made an answer.
         """
         earlier = self.executor.is_of_earlier_run
         return sum(
@@ -220,7 +220,7 @@ class Runner:
     ) -> None:
         """Record two answers to the same calls; different ones are not deterministic.
 
-        From the next test on it counts as stochastic: it is asked more than once, and
+        From the next test on it counts as stochastic: its calls are repeated, and it is
         judged by its noise. Thus one finding does not repeat in every relation. A test
         that runs again is judged as before, so that a rerun gives no second chance. A
         difference is `reported` if a verdict is about it.
@@ -331,9 +331,8 @@ class Runner:
 
     def texts(self, purpose: Purpose) -> Texts:
         """The model under test, for prompts."""
-        from pytest_recsys_mt.calls.texts import (
-            Texts,
-        )  # only text models need what it imports
+        # Only text models need its imports.
+        from pytest_recsys_mt.calls.texts import Texts
 
         return Texts(self.subject.behind or self.subject, self.executor, purpose)
 

@@ -1,9 +1,10 @@
-"""Runs the bodies of many tests side by side, and asks what they wait for all together.
+"""Runs the bodies of many tests side by side, and sends the calls of all of them
+together.
 
 Each body runs once, as a greenlet. Where an answer is missing it is parked, and the
 calls it waits for are sent with those of all other bodies. Once its answers are there
 it goes on. A body that has not ended when its test comes, as after a limit of the run,
-goes on then and asks for itself.
+goes on then and sends its own calls.
 """
 
 import asyncio
@@ -33,11 +34,11 @@ if TYPE_CHECKING or CAN_PARK:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a part of the schedule waits for.
+    """The calls that a part of the schedule waits for.
 
     Attributes:
-        subject: The subject to ask. None: a body that waits until nothing else is asked
-            (`last`), or for its test.
+        subject: The subject of the calls. None: a body that waits until nothing else is
+            sent (`last`), or for its test.
         calls: The calls.
         last: See `subject`.
     """
@@ -61,12 +62,12 @@ class FirstLook:
 
     subject: Subject
     calls: Sequence[Call]
-    _asked: bool = False
+    _sent: bool = False
 
     def go_on(self) -> Wanted | None:
         """Wait for the answers, once."""
-        self._asked, asked = True, self._asked
-        return None if asked else Wanted(self.subject, self.calls)
+        self._sent, sent = True, self._sent
+        return None if sent else Wanted(self.subject, self.calls)
 
 
 class Body:
@@ -77,8 +78,8 @@ class Body:
         within: Surrounds every stretch of it before its test.
 
     Attributes:
-        returned: What it returned.
-        raised: What it raised.
+        returned: The value that it returned.
+        raised: The error that it raised.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Body:
         return wanted
 
     def finish(self) -> None:
-        """Run to its end, within its test; it asks for itself what it lacks."""
+        """Run to its end, within its test; it sends the calls that it lacks."""
         while not self._greenlet.dead:
             self._greenlet.parent = getcurrent()
             self._greenlet.switch()
@@ -125,8 +126,8 @@ class Body:
 
     @property
     def runs_now(self) -> bool:
-        """Whether the code that asks is its own, and may be parked: not a thread's, nor
-        that of an event loop of its own.
+        """Whether the code that needs answers is its own, and may be parked: not a
+        thread's, nor that of an event loop of its own.
         """
         return self._greenlet is getcurrent() and _running_loop() is self._loop
 
@@ -137,12 +138,12 @@ class Body:
 
 
 class Schedule:
-    """Runs parts, and sends what they wait for; the `Scheduler` of the executor while a
-    part runs.
+    """Runs parts, and sends the calls that they wait for; the `Scheduler` of the
+    executor while a part runs.
 
     Args:
         executor: Sends the calls.
-        parts: What is to run, in the order in which to begin.
+        parts: The parts to run, in the order in which they begin.
     """
 
     def __init__(self, executor: Executor, parts: Sequence[Part]) -> None:
@@ -157,7 +158,7 @@ class Schedule:
         self._running: Body | None = None
 
     def run(self) -> None:
-        """Run and ask until every part has ended or waits for its test, or a limit of
+        """Run and send until every part has ended or waits for its test, or a limit of
         the run is reached.
 
         Raises:
@@ -168,20 +169,20 @@ class Schedule:
             if not self._wanted:
                 self._ready.extend(self._last)
                 self._last.clear()
-            elif not self._ask():
+            elif not self._send():
                 break
             self._go_on()
 
-    def _ask(self) -> bool:
-        asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
-        subject, calls = self._subjects[asked], self._affordable(asked)
+    def _send(self) -> bool:
+        subject_id = max(self._wanted, key=lambda each: len(self._wanted[each]))
+        subject, calls = self._subjects[subject_id], self._affordable(subject_id)
         if not calls:
             return False
         self._sent.update(call.key for call in calls)
         answers = self._executor.execute(
             subject,
             calls,
-            then=partial(self._then, asked),
+            then=partial(self._then, subject_id),
         )
         if any("unasked" in answer for answer in answers):
             return False
@@ -190,18 +191,18 @@ class Schedule:
         )  # failed calls too: their bodies find the failure
         return True
 
-    def _affordable(self, asked: int) -> list[Call]:
+    def _affordable(self, subject_id: int) -> list[Call]:
         """The calls to send to a recommender: all, or those of as many parts as a limit
-        can pay for. The other parts are left to their tests: some of what they wait for
-        would be of no use.
+        can pay for. The other parts are left to their tests: some of their calls would
+        be of no use.
         """
-        wanted = {call.key: call for call in self._taken(asked)}
+        wanted = {call.key: call for call in self._taken(subject_id)}
         own = {
             part: {key: wanted[key] for key in missing if key in wanted}
             for part, missing in self._missing.items()
         }
         ordered = {key: call for calls in own.values() for key, call in calls.items()}
-        room = self._executor.room(self._subjects[asked], list(ordered.values()))
+        room = self._executor.room(self._subjects[subject_id], list(ordered.values()))
         if room >= len(wanted):
             return list(wanted.values())
         kept: dict[str, Call] = {}
@@ -212,15 +213,17 @@ class Schedule:
                 kept |= calls
         return sorted(kept.values(), key=lambda call: call.key)
 
-    def _then(self, asked: int, keys: Sequence[str]) -> list[Call]:
+    def _then(self, subject_id: int, keys: Sequence[str]) -> list[Call]:
         self._arrived(keys)
         self._go_on()
-        calls = self._taken(asked)
+        calls = self._taken(subject_id)
         self._sent.update(call.key for call in calls)
         return calls
 
-    def _taken(self, asked: int) -> list[Call]:
-        return sorted(self._wanted.pop(asked, {}).values(), key=lambda call: call.key)
+    def _taken(self, subject_id: int) -> list[Call]:
+        return sorted(
+            self._wanted.pop(subject_id, {}).values(), key=lambda call: call.key
+        )
 
     def _arrived(self, keys: Sequence[str]) -> None:
         self._sent.difference_update(keys)
@@ -256,18 +259,18 @@ class Schedule:
                 self._wanted[id(wanted.subject)][call.key] = call
 
     def decide(self, subject: Subject | None, calls: Sequence[Call]) -> Decision:
-        """Park the body that runs until its calls have answers; what asks outside a
-        body asks at once.
+        """Park the body that runs until its calls have answers; calls from outside a
+        body are sent at once.
 
         Raises:
-            RecsysError: If the code that asks cannot be parked.
+            RecsysError: If the code that needs the answers cannot be parked.
         """
         body = self._running
         if body is None:
             return Decision.SEND
         if not body.runs_now:
             raise RecsysError(
-                f"a test that runs ahead asks in {_asking()}, where it cannot wait for answers while other tests run; "
+                f"a test that runs ahead asks in {_caller()}, where it cannot wait for answers while other tests run; "
                 f"mark this test with @pytest.mark.recsys_once, so that it runs by itself",
             )
         body.park(Wanted(subject, calls))
@@ -275,7 +278,7 @@ class Schedule:
 
     def settles(self) -> bool:
         """Park the body that runs until nothing else is
-        asked; returns whether it was parked.
+        sent; returns whether it was parked.
         """
         body = self._running
         if body is None or not body.runs_now:
@@ -290,7 +293,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
     return None
 
 
-def _asking() -> str:
+def _caller() -> str:
     thread = threading.current_thread()
     return (
         "an event loop of its own"

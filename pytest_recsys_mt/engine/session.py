@@ -1,4 +1,4 @@
-"""What a suite's own fixtures may take from the run: the fixture `recsys_session`."""
+"""The parts of a run for a suite's own fixtures: the fixture `recsys_session`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The run, as fixtures see it that ask something else
+    """The run, for fixtures that send calls to something else
     than the recommender under test.
     """
 
@@ -49,7 +49,7 @@ class Session:
 
         Args:
             spec: Spec of a language model.
-            purpose: What its calls are counted as.
+            purpose: The purpose that its calls are counted for.
             model: The model, if `made` has made it already.
 
         Raises:
@@ -68,7 +68,7 @@ class Session:
 
     @property
     def planned_questions(self) -> Callable[[str, int], None] | None:
-        """Counts questions to an object that are not asked, by its name, if the run is
+        """Counts questions to an object that are not sent, by its name, if the run is
         only planned; else None.
         """
         executor = self._run.executor

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.limits import Limits, lower
-from pytest_recsys_mt.engine.asked_settings import AskedSettings
 from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
-from pytest_recsys_mt.engine.suite_options import found_beside, made_by
+from pytest_recsys_mt.engine.request_settings import RequestSettings
+from pytest_recsys_mt.engine.suite_options import made_by, options_found
 from pytest_recsys_mt.extensions.options import (
     Option,
     SuiteOption,
@@ -49,7 +49,7 @@ _written = partial(option, in_ini=False, reproduced=False, asks_report=True, mak
 
 
 Effort = Literal["quick", "standard", "thorough"]
-"""How much a run asks: a first look, the usual tests,
+"""The effort of a run: a first look, the usual tests,
 or those too that make many calls.
 """
 
@@ -60,11 +60,11 @@ COLUMNS = (
 """Columns of the table of verdicts on the terminal; `report.table` makes them."""
 
 QUICK = {"users": 70, "max-calls": 1500, "max-usd": 2.0}
-"""What options are with ``--recsys-effort=quick``, unless they are given."""
+"""The values of options with ``--recsys-effort=quick``, unless they are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(AskedSettings):
+class Settings(RequestSettings):
     """The options of the command line and the ini file, resolved."""
 
     mode: Mode = choice(
@@ -232,7 +232,7 @@ class Settings(AskedSettings):
 
     # By the command line, rather than the ini file or the default.
     models_given: bool = False
-    # What the options of suites made, by name.
+    # The values that the options of suites made, by name.
     of_suites: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""  # how the run is called, in a short line
     # How many tests may find a violation; known once they are collected.
@@ -253,8 +253,8 @@ class Settings(AskedSettings):
 
     @property
     def brought_data(self) -> Any:
-        """What an option of a suite made in place of the data of the run, with their
-        name and digest; else None.
+        """The data, with their name and digest, that an option of a suite made in place
+        of those of the run; else None.
         """
         values = (
             self.of_suites.get(each.name) for each in suite_options() if each.is_data
@@ -263,8 +263,8 @@ class Settings(AskedSettings):
 
     @property
     def wrapper(self) -> Any:
-        """What an option of an extension made to wrap the recommender under test; else
-        None. See `SuiteOption.wraps`.
+        """The value of an option that wraps the recommender under test; else None. See
+        `SuiteOption.wraps`.
         """
         values = (
             self.of_suites.get(each.name) for each in suite_options() if each.wraps
@@ -290,16 +290,16 @@ class Settings(AskedSettings):
 
     @property
     def is_recorded(self) -> bool:
-        """Whether a record is kept or written, which says by digests what it is about."""
+        """Whether a record is kept or written, which names by digests its data."""
         return self.keep != "no" or bool(self.json or self.html) or self.ask_everybody
 
     @property
     def ask_everybody(self) -> bool:
-        """Whether every verdict asks all users at once, so that it can be compared with
+        """Whether every verdict uses all users at once, so that it can be compared with
         another run's, or planned.
         """
-        asked = self.baseline is not None or self.policy is not None or self.plan
-        return asked or self.keep == "baseline"
+        is_compared = self.baseline is not None or self.policy is not None
+        return is_compared or self.plan or self.keep == "baseline"
 
 
 def _options_of(field: Field[Any]) -> tuple[Option, ...]:
@@ -321,7 +321,7 @@ FIELDS = {
 RECORDED = tuple(
     field.name for field in fields(Settings) if field.metadata.get("recorded")
 )
-"""The fields that the record names, beside what options of suites made."""
+"""The fields that the record names, in addition to the values of suites' options."""
 
 
 def suite_options() -> tuple[SuiteOption, ...]:
@@ -336,7 +336,7 @@ def faults_of_suite_options() -> tuple[str, ...]:
     return _suite_options()[1]
 
 
-# Once in a process: a package that a test puts on the path has missed pytest's command
+# Once in a process: a package that a test adds to the path has missed pytest's command
 # line.
 @cache
 def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
@@ -347,7 +347,7 @@ def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
         *(option.name for option in OPTIONS),
         *(name.replace("_", "-") for name in recorded),
     }
-    return found_beside(taken)
+    return options_found(taken)
 
 
 def every_option() -> tuple[Option, ...]:
@@ -358,7 +358,7 @@ def every_option() -> tuple[Option, ...]:
 
 
 def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
-    """What the options put into the fields of `Settings`; a
+    """The fields of `Settings` that options fill; a
     `ValueError` if two values contradict each other.
     """
     made: dict[str, Any] = {

@@ -86,7 +86,7 @@ def smallest_raising(
 ) -> Request | None:
     """Minimise the request of a failure: the same lines raise the same kind of error.
 
-    Its code is asked directly, so no call is counted or kept. None if even the request
+    Its code is called directly, so no call is counted or kept. None if even the request
     that failed does not raise so.
     """
     request = failure.request
@@ -94,14 +94,14 @@ def smallest_raising(
         return None
     left = MOST_CALLS
 
-    def raises(asked: Request) -> bool:
+    def raises(candidate: Request) -> bool:
         nonlocal left
         left -= 1
         if left < 0 or time.monotonic() > until:
             return False
         answers = [
             answer
-            for arrived in subject.ask([subject.call(asked, repeat=False)])
+            for arrived in subject.ask([subject.call(candidate, repeat=False)])
             for _, answer in arrived
         ]
         return any(key_of(subject.name, answer) == failure.key for answer in answers)
@@ -111,7 +111,7 @@ def smallest_raising(
     for simpler in (
         _without_seconds,
         _without_facts,
-        lambda asked: asked.replace(history=()),
+        lambda candidate: candidate.replace(history=()),
     ):
         changed = simpler(request)
         if changed != request and raises(changed):

@@ -1,4 +1,4 @@
-"""What one side of a relation asks: its requests and its calls."""
+"""The requests and calls of one side of a relation."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class SideRequests:
         return self.runner.subject.name
 
     def __repr__(self) -> str:
-        what = self.label or "source"
-        return f"<answers of {self.runner.subject.name} to {len(self.runner.cases)} users: {what}>"
+        label = self.label or "source"
+        return f"<answers of {self.runner.subject.name} to {len(self.runner.cases)} users: {label}>"
 
     @property
     def requests(self) -> Mapping[int, Request]:
-        """The requests of the users that can be asked, by position of their case, in
+        """The requests of the users that have one, by position of their case, in
         the order they were sampled.
         """
         return self._made[0]
@@ -87,7 +87,7 @@ class SideRequests:
 
     @property
     def drawn(self) -> frozenset[Drawn]:
-        """What was drawn at random to make the requests of this side."""
+        """The things drawn at random to make the requests of this side."""
         drawn = self.runner.drawn
         if drawn:  # no mean is exact then, whatever the relation draws
             return drawn
@@ -103,7 +103,7 @@ class SideRequests:
             yield self.runner.cases[position].request, request
 
     def before(self, position: int) -> Request | None:
-        """What is sent right before the request at a position."""
+        """The request that is sent right before the one at a position."""
         found, user = None, self.runner.cases[position].request.user
         for each in self.transformations:
             if isinstance(each, Transformation) and each.before is not None:

@@ -1,4 +1,4 @@
-"""One side of a relation: the answers that an oracle asks for."""
+"""One side of a relation: the answers that an oracle reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_recsys_mt.engine.losses import (
 )
 from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
 from pytest_recsys_mt.engine.outcomes import Outcome
-from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
+from pytest_recsys_mt.engine.questions import Questions, _widest, interleaved, send
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.side_requests import SideRequests
 from pytest_recsys_mt.metamorphic import AnyTransformation
@@ -55,7 +55,7 @@ class Side(SideRequests):
         self._outcomes = {} if own else runner.source_outcomes
         self.context = context
         # How often each answer counts: one for each of the partner's, of a recommender
-        # that is asked only once.
+        # whose calls are not repeated.
         self._copies = 1
         self._ends: dict[Span, tuple[float, float]] = {}
 
@@ -68,8 +68,8 @@ class Side(SideRequests):
         answer.
 
         No change of an answer is noise only if both recommenders always answer alike.
-        If one does not, the single answer of the other one counts as often as that one
-        is asked: its own noise is none.
+        If one does not, the single answer of the other one counts as often as that
+        one answers: its own noise is none.
 
         Raises:
             OracleError: If one recommender gave the same answers to both.
@@ -108,7 +108,7 @@ class Side(SideRequests):
         side can serve; of all if None.
         """
         positions = self._served()[:users]
-        self._ask(positions)
+        self._send(positions)
         outcomes = [self._counted(self._outcomes[position]) for position in positions]
         order = self._users(positions)
         answered = first_unasked(outcomes)
@@ -137,8 +137,8 @@ class Side(SideRequests):
         positions: Sequence[int],
         everybody: Sequence[int],
     ) -> frozenset[Drawn]:
-        """What was drawn for the users at these positions,
-        of `everybody` who can be asked.
+        """The things drawn for the users at these positions,
+        of `everybody` who has a request.
         """
         part: frozenset[Drawn] = frozenset({"users"})
         return self.drawn | part if len(positions) < len(everybody) else self.drawn
@@ -158,7 +158,7 @@ class Side(SideRequests):
         """The answers of both sides, for the first `users` users that both can serve."""
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
-        self._ask(positions, partner)
+        self._send(positions, partner)
         return self._paired(partner, positions, self._outcomes, partner._outcomes)
 
     def pair_anew(
@@ -170,14 +170,14 @@ class Side(SideRequests):
         without: Collection[str] = (),
         alone: bool = False,
     ) -> Pairs | None:
-        """Both sides of `pair` asked once more, but for the users in `without`, as one
-        batch that treats them alike.
+        """Both sides of `pair` sent once more, except for the users in `without`, as
+        one batch that treats them alike.
 
         None if the answers cannot change. If `alone`, each request is sent by itself.
 
         These calls have their own numbers, so an earlier answer to the same request
         does not count. The numbers follow from the two transformations, so a resumed
-        run asks nothing twice.
+        run sends nothing twice.
         """
         partner = self._partner(followup)
         runner = self.runner
@@ -185,7 +185,7 @@ class Side(SideRequests):
         if not all(each.subject.live for each in both):
             return None
         for each in both:
-            each.asked_apart = True
+            each.sent_apart = True
         positions = self._served(partner)[:users]
         served = zip(self._users(positions), positions, strict=True)
         positions = [position for user, position in served if user not in without]
@@ -194,15 +194,14 @@ class Side(SideRequests):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
-        # A side asked alone now would differ from the side asked beside many others
-        # before.
-        beside = (
+        # A side sent alone now would differ from the side sent with many others before.
+        of_ours = (
             list(dict.fromkeys((*self._outcomes, *positions)))
             if partner.asked != self.asked
             else positions
         )
-        ours, theirs = ask(
-            Questions(self, beside, first + self._first, "alone" if alone else None),
+        ours, theirs = send(
+            Questions(self, of_ours, first + self._first, "alone" if alone else None),
             Questions(
                 partner,
                 positions,
@@ -215,7 +214,7 @@ class Side(SideRequests):
         return self._paired(partner, positions, ours, theirs)
 
     def _plan_again(self, partner: Side, users: int) -> None:
-        """Count the calls that ask both sides of so many users once more."""
+        """Count the calls that repeat both sides of so many users."""
         calls: Counter[Runner] = Counter()
         for side in (self, partner):
             calls[side.runner] += users * side.replicates
@@ -267,8 +266,8 @@ class Side(SideRequests):
         if (
             self._purpose != CONTROL and not afresh
         ):  # on which no verdict's status depends
-            self.runner.asked_apart |= bool(apart)
-            partner.runner.asked_apart |= bool(apart)
+            self.runner.sent_apart |= bool(apart)
+            partner.runner.sent_apart |= bool(apart)
         sides = zip(*both[:answered], strict=True)
         counted, refused = parted(found, cannot=cannot_answer(*sides))
         without_request = Counter({**partner._made[1], **self._made[1]}.values())
@@ -292,7 +291,7 @@ class Side(SideRequests):
 
     def _counted(self, outcome: Outcome) -> Outcome:
         """An outcome with each answer as often as it counts
-        beside those of another recommender.
+        with those of another recommender.
         """
         if self._copies == 1 or outcome.asked is None:
             return outcome
@@ -322,10 +321,10 @@ class Side(SideRequests):
         ]
 
     def first_calls(self, followup: Answers, /) -> list[Call]:
-        """The unanswered calls for the users whom every verdict asks first, in the
+        """The unanswered calls for the users whom every verdict needs first, in the
         order to send.
 
-        Empty if the follow-up is not asked together with others, or if fits answer that
+        Empty if the follow-up is not sent together with others, or if fits answer that
         are made when the first call is.
         """
         from pytest_recsys_mt.oracles.judging.steps import next_step  # see `engine.run`
@@ -355,12 +354,12 @@ class Side(SideRequests):
         ]
         return Questions(self, missing, self._first)
 
-    def _ask(self, positions: Sequence[int], *partners: Side) -> None:
+    def _send(self, positions: Sequence[int], *partners: Side) -> None:
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]
         for side, each in zip(sides, questions, strict=True):
             known = (side._outcomes[at] for at in positions if at not in each.requests)
             side.runner.uses(known, side._purpose)
         if any(each.requests for each in questions):
-            for side, outcomes in zip(sides, ask(*questions), strict=True):
+            for side, outcomes in zip(sides, send(*questions), strict=True):
                 side._outcomes.update(outcomes)

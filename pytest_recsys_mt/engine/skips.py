@@ -1,5 +1,5 @@
 """Skips that the plugin decides, so that reports can
-tell them from those that a user wrote.
+distinguish them from those that a user wrote.
 """
 
 import os
@@ -7,10 +7,10 @@ import os
 import pytest
 
 OUTCOMES = (pytest.skip.Exception, pytest.xfail.Exception, pytest.fail.Exception)
-"""What ends a test, and is no `Exception`."""
+"""The exceptions that end a test, and are no `Exception`."""
 
 LONGEST = 1000
-"""Characters of a reason that are told."""
+"""Most characters of a reason that are shown."""
 
 
 class SkippedByVerdict(pytest.skip.Exception):  # type: ignore[name-defined,misc]

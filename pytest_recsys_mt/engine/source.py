@@ -1,5 +1,5 @@
-"""What the source of users' code says about a line of it,
-and what a verdict says there in a plan.
+"""The kind of a line in the source of users' code, and
+the truth of a verdict there in a plan.
 """
 
 import ast
@@ -34,13 +34,13 @@ MOST = 20
 
 @dataclass
 class Branches:
-    """What verdicts on made-up answers say: every assert
+    """The truth of verdicts on made-up answers: every assert
     passes, and both ways of a branch are gone.
     """
 
     # Outside an assert; but True after `MOST` times, as a loop would not end.
     way: bool = True
-    met: int = field(default=0, init=False)  # how often one was asked outside an assert
+    met: int = field(default=0, init=False)  # how often one was read outside an assert
 
     def says(self, file: str, line: int) -> bool:
         """Whether a verdict is true at a line of some code."""

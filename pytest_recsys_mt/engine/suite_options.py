@@ -1,4 +1,4 @@
-"""The options that suites declare, and what becomes of their values."""
+"""The options that suites declare, and the values made of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_recsys_mt.extensions.options import SuiteOption
 from pytest_recsys_mt.verdict.wording import typed
 
 
-def found_beside(
+def options_found(
     taken: AbstractSet[str],
 ) -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
     """The options of the suites of installed packages, and
@@ -26,19 +26,21 @@ def found_beside(
     wrong: list[str] = []
     for point in entry_points(extensions.OPTIONS):
         owner = owner_of(point)
-        told = f"the options of the suite {point.name!r} of {owner} cannot be given: "
+        problem = (
+            f"the options of the suite {point.name!r} of {owner} cannot be given: "
+        )
         try:
             declared = [*point.load()]
         # It is code of others, and every pytest run of the environment loads it.
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            wrong.append(f"{told}{type(error).__name__}: {error}")
+            wrong.append(f"{problem}{type(error).__name__}: {error}")
             continue
         for each in declared:
             if not isinstance(each, SuiteOption):
-                wrong.append(f"{told}{each!r} is no SuiteOption")
+                wrong.append(f"{problem}{each!r} is no SuiteOption")
             elif each.name in owners:
                 wrong.append(
-                    f"{told}{owners[each.name]} has an option or a setting {each.name!r} too",
+                    f"{problem}{owners[each.name]} has an option or a setting {each.name!r} too",
                 )
             else:
                 owners[each.name] = owner
@@ -47,8 +49,8 @@ def found_beside(
 
 
 def made_by(option: SuiteOption, value: Any) -> Any:
-    """What a suite makes of the value of its option; a `ValueError` if the record of
-    the run could not have it.
+    """The value that a suite makes of that of its option; a `ValueError` if the record
+    of the run could not have it.
     """
     made = option.make(value)
     try:

@@ -1,4 +1,4 @@
-"""What transformations make of the requests of users."""
+"""Applies transformations to the requests of users."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Transforming:
         from its generator.
 
         Args:
-            transformations: What may draw.
+            transformations: The transformations that may draw.
             made: The requests after them, by position of their case.
             cases: The cases of all users.
         """

@@ -1,5 +1,5 @@
-"""What installed packages add: recommenders, faults, options, tables of papers, and
-commands of `recsys-mt`.
+"""Objects that installed packages add: recommenders, faults, options, tables of papers,
+and commands of `recsys-mt`.
 
 Each is an entry point of one of the groups below. Fixtures of a suite are a pytest
 plugin as any other, an entry point of the group ``pytest11``; ``docs/suites/own.md``

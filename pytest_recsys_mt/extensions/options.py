@@ -1,4 +1,4 @@
-"""What an option of a run is, and how its text is read.
+"""The options of a run, and the readers of their texts.
 
 `engine/settings` declares those of the core, and each suite its own.
 """
@@ -34,11 +34,11 @@ class Option:
     help: str
     metavar: str | None = None  # ``SPEC`` is a spec of a recommender
     default: Any = None
-    read: Callable[[str], Any] = some_text  # a `ValueError` says what is needed
+    read: Callable[[str], Any] = some_text  # a `ValueError` names the needed form
     in_ini: bool = True
     repeatable: bool = False  # its value is a tuple then
     flag: bool = False  # its switch takes no value
-    bare: str | None = None  # what its switch means without a value
+    bare: str | None = None  # the meaning of its switch without a value
     reproduced: bool = True  # by the command that reproduces a verdict
     # Its switch makes a run report on recommenders, whatever it collects.
     asks_report: bool = False
@@ -70,17 +70,17 @@ class SuiteOption(Option):
     fixture reads its value with ``recsys_session.option(name)``.
 
     Attributes:
-        make: What is made of the value. A `ValueError` says what is wrong with it. If
-            what it makes has an attribute `recorded`, the record has that in its place.
+        make: Makes an object of the value. A `ValueError` names the error in it. If the
+            object has an attribute `recorded`, the record has that in its place.
         verbs: The methods of which the object that a spec names needs one, such as
             ``("complete",)``.
         without: The names of options that cannot be given too, and why, by name.
-        is_data: Whether what it makes replaces the data of the run. It then has a
+        is_data: Whether that object replaces the data of the run. It then has a
             `dataset`, the name, and a `data`, the digest.
-        wraps: Whether what it makes wraps the recommender under test. It then has a
-            `recorded`, a text that tells one wrapping from another, a `wrapped(subject,
-            training, settings, executor)`, and a `differing(runner, probes)`: what it
-            changed, for the record, or None.
+        wraps: Whether that object wraps the recommender under test. It then has a
+            `recorded`, a text that identifies the wrapping, a `wrapped(subject,
+            training, settings, executor)`, and a `differing(runner, probes)`: the
+            answers that it changed, for the record, or None.
     """
 
     make: Callable[[Any], Any] = same

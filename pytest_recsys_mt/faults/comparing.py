@@ -43,7 +43,7 @@ class Compared:
         """Add both answers to one call.
 
         Args:
-            request: What was asked.
+            request: The request of the call.
             sound: The item ids without the fault, best first.
             faulty: The item ids with it.
         """
@@ -125,7 +125,7 @@ def agreement(pairs: Sequence[Lists]) -> Floats:
         _padded(first_lists, number_by_item, depth),
         _padded(second_lists, number_by_item, depth),
     )
-    # It is not defined for an empty list.
+    # RBO is not defined for an empty list.
     for place in np.flatnonzero(np.isnan(values)):
         values[place] = float(first_lists[place] == second_lists[place])
     return values

@@ -1,4 +1,4 @@
-"""The relation that would find a fault, as code to paste."""
+"""The test that finds a fault, as code to paste."""
 
 from ast import literal_eval
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Cure:
     """A test that finds a fault.
 
     Attributes:
-        relation: What it is about, in a few words.
+        relation: The oracle and the relation, in a few words.
         code: The test with its imports.
         change: The call that creates its transformation, ``extend_list(5)``, if it has
             one.
@@ -26,7 +26,7 @@ class Cure:
     change: str = ""
 
     def transformation(self) -> Callable[..., Request] | None:
-        """What `change` creates."""
+        """The transformation that `change` creates; None without one."""
         if not self.change:
             return None
         name, _, arguments = self.change.partition("(")
@@ -37,13 +37,13 @@ class Cure:
 
 
 def same(relation: str, test: str, margin: float = 0.05) -> Cure:
-    """A change of the request that must not change the ranking."""
+    """A test with a change of the request that must not change the ranking."""
     return under(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
 
 
 def unmoved(relation: str, test: str) -> Cure:
-    """A change of the request that must move nothing at all, where a recommender always
-    answers alike.
+    """A test with a change of the request that must change no place, where a
+    recommender always answers alike.
 
     A mean that may lose 0.05 hides a recommender that reads ratings a little, and
     wrongly.
@@ -52,8 +52,9 @@ def unmoved(relation: str, test: str) -> Cure:
 
 
 def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) -> Cure:
-    """A way to ask that may change no answer; of a
-    recommender whose answers vary, no mean.
+    """A test with a way to send requests that may change no answer.
+
+    Where a recommender's answers vary, it may change no mean.
     """
     body = (
         f"if source.context.deterministic:\n"
@@ -65,7 +66,7 @@ def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) 
 
 
 def different(relation: str, test: str, margin: float = 0.1) -> Cure:
-    """A change of the request that must change the ranking."""
+    """A test with a change of the request that must change the ranking."""
     return under(
         relation,
         test,
@@ -75,14 +76,14 @@ def different(relation: str, test: str, margin: float = 0.1) -> Cure:
 
 
 def moves(oracle: str, relation: str, test: str, margin: float = 0.02) -> Cure:
-    """A change of the request after which certain items must
-    stand higher or lower, or be named no more.
+    """A test with a change of the request that must raise, lower or remove certain
+    items.
     """
     return under(relation, test, oracle, f"margin={margin}")
 
 
 def each_answer(oracle: str) -> Cure:
-    """What must be true of every answer."""
+    """A test of a property that every answer must have."""
     return Cure(
         oracle,
         f"from pytest_recsys_mt.oracles import {oracle}\n\n\n"
@@ -91,7 +92,7 @@ def each_answer(oracle: str) -> Cure:
 
 
 def under(relation: str, test: str, oracle: str, arguments: str) -> Cure:
-    """A change of the request, and what an oracle says of both answers."""
+    """A test with a change of the request and an oracle on both answers."""
     body = f"assert {oracle}(source, followup, {arguments})"
     return _test(oracle, relation, test, oracle, body, relation)
 

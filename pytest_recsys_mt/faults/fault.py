@@ -1,5 +1,5 @@
-"""A fault that can be planted around any recommender: what it
-does, how strong, and what would catch it.
+"""A fault that can be planted around any recommender: its
+effect, its strengths, and a test that finds it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Ask = Callable[[Sequence[Request]], list[Recommendation]]
-"""Asks the sound recommender; one answer per request, in their order."""
+"""Sends requests to the sound recommender; one answer per request, in their order."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a fault may know beside the requests.
+    """The facts that a fault may use in addition to the requests.
 
     Attributes:
         items: The catalogue, by id.
-        popularity: How many have each item, by id.
+        popularity: How many users have each item, by id.
         users: Ids of the users in the training data.
         seed: Seed of the run.
     """
@@ -47,24 +47,25 @@ class Known:
 class Fault:
     """A fault of a recommender, of a given strength. Make your own by a subclass.
 
-    Override `request` (what the recommender gets to see), `answer` (what is made of its
-    list), or, for what remembers or looks at a whole batch, `recommend`. An answer
-    costs no further call of the recommender; a changed request does. Everything that is
-    drawn comes from `chance` or `rng`, so that a run can be repeated.
+    Override `request` (changes the request that the recommender receives), `answer`
+    (changes its list), or, for a fault with a memory or of a whole batch, `recommend`.
+    An answer costs no further call of the recommender; a changed request does.
+    Everything that is drawn comes from `chance` or `rng`, so that a run can be
+    repeated.
 
     Attributes:
-        does: What it does, in words that follow "the recommender"; ``{strength:g}``
+        does: Its effect, in words that follow "the recommender"; ``{strength:g}``
             stands for the strength, ``{share}`` for the strength as a percentage.
         strengths: From the weakest to the whole fault.
-        cure: The relation that finds it, ready to paste.
-        deterministic: What it makes the recommender say of itself; None leaves that as
+        cure: The test that finds it, ready to paste.
+        deterministic: The value that the recommender then declares; None leaves it as
             it is.
-        asks_more: Whether the sound recommender is asked other requests than the
+        asks_more: Whether the sound recommender is sent other requests than the
             test's; None: if `request` is overridden.
 
     Args:
         strength: One of `strengths`.
-        known: What it may know.
+        known: The facts that it may use.
     """
 
     does: ClassVar[str] = ""
@@ -79,32 +80,28 @@ class Fault:
 
     @classmethod
     def words(cls, strength: float) -> str:
-        """What the fault does at a strength, in words."""
+        """The effect of the fault at a strength, in words."""
         return cls.does.format(strength=strength, share=f"{strength:.0%}")
 
     @classmethod
     def costs(cls) -> bool:
-        """Whether the sound recommender is asked other
-        requests than those of the tests.
-        """
+        """Whether the sound recommender is sent other requests than the tests'."""
         return (
             cls.request is not Fault.request if cls.asks_more is None else cls.asks_more
         )
 
     def request(self, request: Request) -> Request:
-        """What the recommender gets to see."""
+        """The request that the recommender receives."""
         return request
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        """What is made of the recommender's list, best first,
-        for a request as the test sent it.
-        """
+        """The list with the fault, best first, for a request as the test sent it."""
         return items
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
         """The answers to requests as the tests sent them; failed ones stay as they are.
 
-        `ask` asks the sound recommender.
+        `ask` sends requests to the sound recommender.
         """
         answers = ask([self.request(request) for request in requests])
         return [
@@ -150,7 +147,7 @@ class Fault:
 
 
 def content(request: Request) -> str:
-    """What a request says, in its order, without who asks and which call it is."""
+    """The content of a request, in its order, without its user and its replicate."""
     history = [(rating.item.id, rating.value) for rating in request.history]
     offered = (
         None if request.candidates is None else [item.id for item in request.candidates]

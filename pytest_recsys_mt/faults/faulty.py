@@ -8,7 +8,7 @@ from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of
-from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.causes import COUNTED_APART
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
@@ -22,26 +22,26 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 class Faulty(Wrapped):
-    """A subject that sends calls to another one, and spoils its request, its answer, or
-    both.
+    """A subject that sends calls to another one, and changes its request, its answer,
+    or both.
 
     The answers of the sound recommender come through the executor, so from the cache
-    where it has them. What this subject answers is cached for the run only: its keys
+    where it has them. The answers of this subject are cached for the run only: its keys
     are those of the sound one with the fault.
 
     Args:
         sound: The recommender without the fault.
         dose: The fault and its strength.
-        training: What the recommender is fitted to; a fault may use its catalogue and
-            popularity.
-        settings: Those of the run.
+        training: The data that the recommender is fitted to; a fault may use its
+            catalogue and popularity.
+        settings: The settings of the run.
         executor: Sends the calls to the sound recommender.
 
     Attributes:
         behind: The sound recommender. Only its calls count.
         dose: The fault and its strength.
-        probed: Whether the present calls are of no test, to see whether the fault shows
-            there.
+        probed: Whether the present calls are of no test, and look for an effect of the
+            fault elsewhere.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class Faulty(Wrapped):
         recommendations: Sequence[Recommendation],
         sound: _SoundAnswers,
     ) -> None:
-        """Add the recommendations, and those without the fault, to what is compared."""
-        if calls and calls[0].purpose in BESIDE and not self.probed:
+        """Add the recommendations, and those without the fault, to the comparison."""
+        if calls and calls[0].purpose in COUNTED_APART and not self.probed:
             return  # no verdict depends on these answers
         compared = self._elsewhere if self.probed else self._compared
         without_fault = sound.answers(requests, anyway=self.probed)
@@ -146,8 +146,7 @@ class Faulty(Wrapped):
         return sound_calls
 
     def _number_of_sound(self, replicate: int) -> int:
-        """The number of the sound recommender's replicate that one of the faulty one is
-        made of.
+        """The number of the sound recommender's replicate behind one of the faulty one.
 
         One of both may be deterministic and so have a single replicate. Numbers from
         `AGAIN` on are further calls.
@@ -183,7 +182,7 @@ class Faulty(Wrapped):
 
 
 def _require_lists(answers: Sequence[object], requests: int, fault: str) -> None:
-    """Refuse what a user's fault returns if it is not one list of ids for each request."""
+    """Refuse the result of a user's fault unless it is one list of ids per request."""
     if len(answers) != requests:
         raise ValueError(
             f"the fault {fault!r} gave {len(answers)} answers to {requests} requests",
@@ -198,7 +197,9 @@ def _require_lists(answers: Sequence[object], requests: int, fault: str) -> None
 
 
 class _SoundAnswers:
-    """The sound recommender as a fault sees it during one batch; no call is sent twice."""
+    """The sound recommender as a fault sees it during
+    one batch; no call is sent twice.
+    """
 
     def __init__(self, faulty: Faulty, calls: Sequence[Call]) -> None:
         self._faulty = faulty
@@ -222,7 +223,7 @@ class _SoundAnswers:
         *,
         anyway: bool,
     ) -> list[Recommendation | None]:
-        """The answers; without `anyway`, None where it would cost a call to know."""
+        """The answers; without `anyway`, None where one would cost a call."""
         new = [request for request in requests if id(request) not in self._sound_calls]
         for request, call in zip(
             new,

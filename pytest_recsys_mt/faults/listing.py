@@ -22,7 +22,7 @@ _PLACES = same("shuffle_candidates", "the_order_of_candidates_is_irrelevant")
 
 
 class FirstPlace(Fault):
-    """What stands first in the request stands first in the list."""
+    """The first candidates of the request stand first in the list."""
 
     does = "puts the first {strength:g} candidates of the request on top"
     strengths = (1, 3, 5)
@@ -60,7 +60,7 @@ def test_the_order_of_candidates_is_irrelevant_to_a_long_list(recsys):
 
 
 class LastPlace(Fault):
-    """What stands last in the request stands higher."""
+    """The last candidates of the request stand higher."""
 
     does = "lifts the later half of the candidates by {strength:g} places"
     strengths = (3, 6)
@@ -76,7 +76,7 @@ class LastPlace(Fault):
 
 
 class TiesByPlace(Fault):
-    """Scores in coarse steps, and equal ones in the order of the request."""
+    """Scores have coarse steps, and equal ones are in the order of the request."""
 
     does = "gives {strength:g} neighbours in the list the same score, and leaves them in the order of the request"
     strengths = (3, 5, 10)
@@ -88,7 +88,7 @@ class TiesByPlace(Fault):
 
 
 class Quantised(Fault):
-    """Scores in coarse steps, and a sort that leaves equal ones in any order."""
+    """Scores have coarse steps, and a sort leaves equal ones in any order."""
 
     does = "gives {strength:g} neighbours in the list the same score, and orders them by the layout of the request"
     strengths = (3, 5, 10)
@@ -100,7 +100,7 @@ class Quantised(Fault):
 
 
 class TiesByHash(Fault):
-    """Equal scores in the order of Python's hashes,
+    """Equal scores are in the order of Python's hashes,
     which differ from process to process.
     """
 
@@ -121,7 +121,7 @@ class TiesByHash(Fault):
 
 
 class Repeats(Fault):
-    """An item twice in one list."""
+    """A list names an item twice."""
 
     does = "names its best item twice in {share} of its answers"
     strengths = (0.2, 0.5, 1.0)
@@ -134,7 +134,7 @@ class Repeats(Fault):
 
 
 class DropsTheTail(Fault):
-    """Lists that are too short."""
+    """Lists are too short."""
 
     does = "gives two items fewer than it was asked for, in {share} of its answers"
     strengths = (0.2, 0.5, 1.0)
@@ -145,7 +145,7 @@ class DropsTheTail(Fault):
 
 
 class Invents(Fault):
-    """Items that do not exist."""
+    """Lists name items that do not exist."""
 
     does = "ends {share} of its answers with an item that does not exist"
     strengths = (0.2, 0.5, 1.0)
@@ -156,12 +156,12 @@ class Invents(Fault):
         return items if last is None else (*items[:-1], last)
 
     def last(self, request: Request) -> str | None:
-        """What ends the list; None leaves it as it is."""
+        """The last item of the list; None leaves the list as it is."""
         return f"{UNKNOWN_PREFIX}an invented item"
 
 
 class NamesOthers(Invents):
-    """Items of the catalogue that were not offered."""
+    """Lists name items of the catalogue that were not offered."""
 
     does = (
         "ends {share} of its answers with an item of the catalogue that was not offered"
@@ -175,7 +175,7 @@ class NamesOthers(Invents):
 
 
 class NamesTheHistory(Invents):
-    """Items that the user has."""
+    """Lists name items that the user has."""
 
     does = "ends {share} of its answers with an item that the user already has"
 
@@ -184,7 +184,7 @@ class NamesTheHistory(Invents):
 
 
 class Popular(Fault):
-    """What most people have stands higher."""
+    """Popular items stand higher."""
 
     does = "ranks by popularity, with a weight of {share} beside its own ranking"
     strengths = (0.75, 1.0)
@@ -209,7 +209,7 @@ class Popular(Fault):
 
 
 class InjectionProne(Fault):
-    """Titles are obeyed."""
+    """Instructions in titles are followed."""
 
     does = "puts an item on top whose title says more than its name in the catalogue, for {share} of the users"
     strengths = (0.25, 1.0)
@@ -224,12 +224,12 @@ class InjectionProne(Fault):
         if not items or not self.hits(request.user):
             return items
         known = self.known.items
-        telling = [
+        with_instruction = [
             item.id
             for item in request.candidates or ()
             if item.id in known and len(item.title) > len(known[item.id].title)
         ]
-        return tuple(dict.fromkeys((*telling, *items)))[: len(items)]
+        return tuple(dict.fromkeys((*with_instruction, *items)))[: len(items)]
 
 
 class MindsTheCompany(Fault):
@@ -261,7 +261,7 @@ class MindsTheDepth(Fault):
 
 
 class OddLengths(Fault):
-    """A brittle detail of the history decides on everything."""
+    """A detail of the history, whether its length is odd, decides on the order."""
 
     does = (
         "turns its list round for histories of an odd length, for {share} of the users"
@@ -282,7 +282,7 @@ class OddLengths(Fault):
 
 
 class WorseWithHistory(Fault):
-    """Those it knows best are served worst."""
+    """Users with long histories get the worst lists."""
 
     does = "gives users of whom it knows more than 5 ratings the worst it was offered"
     cure = Cure(

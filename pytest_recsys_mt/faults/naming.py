@@ -21,7 +21,7 @@ _MODULES = ("reading", "listing", "serving")
 
 @dataclass(frozen=True)
 class Dose:
-    """A fault of one strength, not made yet."""
+    """A fault and its strength, before the fault object is made."""
 
     name: str
     kind: type[Fault]
@@ -29,12 +29,12 @@ class Dose:
 
     @property
     def spec(self) -> str:
-        """As ``recsys_fault`` names it: ``latest_only:3``."""
+        """The name that ``recsys_fault`` takes: ``latest_only:3``."""
         return f"{self.name}:{self.strength:g}"
 
     @property
     def does(self) -> str:
-        """What it does, in words that follow "the recommender"."""
+        """Its effect, in words that follow "the recommender"."""
         return self.kind.words(self.strength)
 
     def planted(self, known: Known) -> Fault:
@@ -43,7 +43,7 @@ class Dose:
 
 
 def name_of(kind: type[Fault]) -> str:
-    """``LatestOnly`` is called ``latest_only``."""
+    """The name of a class of faults: ``latest_only`` for ``LatestOnly``."""
     return re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
@@ -66,7 +66,7 @@ def dose(spec: str) -> Dose:
     """The fault that a spec names: ``latest_only``, ``latest_only:3``,
     ``package.module:Name:0.5``.
 
-    Without a strength it is the whole fault, the last of its strengths.
+    Without a strength it has the last of its strengths, the whole fault.
     """
     before, colon, text = spec.rpartition(":")
     name, strength = spec, None

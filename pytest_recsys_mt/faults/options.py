@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.gate.document import Planted
 
 USERS = 20
-"""Users who are asked where no test looks."""
+"""Users for whom requests are sent that no test sends."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Planting:
         """How far the fault changed answers; None if the runner's recommender has none.
 
         Args:
-            runner: Of a recommender of the run.
-            probes: Whether users are asked where no test looks, if the fault changed no
-                answer that tests asked for.
+            runner: The runner of a recommender of the run.
+            probes: Whether requests are sent that no test sends, if the fault changed
+                no answer of the tests.
         """
         from pytest_recsys_mt.faults.faulty import Faulty
 
@@ -65,11 +65,11 @@ class Planting:
 
 
 def _probe(runner: Runner, faulty: Faulty) -> None:
-    """Compare answers with and without the fault where no test looks, since it changed
-    none that tests asked for.
+    """Compare answers with and without the fault to requests that no test sends, since
+    it changed no answer of the tests.
 
-    A fault that shows nowhere else is equivalent to none. One that shows there was
-    missed.
+    A fault that changes none of these either is equivalent to none. The tests missed
+    one that does.
     """
     from pytest_recsys_mt.calls.causes import CONTROL
     from pytest_recsys_mt.engine.sides import Side

@@ -1,5 +1,5 @@
-"""Faults in what a recommender reads of a request, and makes
-of likes, dislikes, wishes and their order.
+"""Faults in how a recommender reads a request: its likes,
+dislikes, wishes and their order.
 """
 
 import re
@@ -25,7 +25,7 @@ def revalued(
     scale: Scale | None = None,
 ) -> Request:
     """`request` with other ratings, and another scale if
-    given; what lies outside of it is cut to it.
+    given; ratings outside of it are cut to it.
     """
     scale = scale or request.scale
     history = tuple(
@@ -36,7 +36,7 @@ def revalued(
 
 
 class LatestOnly(Fault):
-    """Reads the last few ratings."""
+    """Only the last few ratings are read."""
 
     does = "reads only the last {strength:g} ratings"
     strengths = (10, 5, 3)
@@ -47,7 +47,7 @@ class LatestOnly(Fault):
 
 
 class OldestOnly(Fault):
-    """Reads the first few ratings."""
+    """Only the first few ratings are read."""
 
     does = "reads only the oldest {strength:g} ratings"
     strengths = (10, 5, 3)
@@ -58,7 +58,7 @@ class OldestOnly(Fault):
 
 
 class MissesTheLatest(Fault):
-    """A stale model of the user: it does not know the latest ratings yet."""
+    """The latest ratings are not known yet."""
 
     does = "does not know the latest {strength:g} ratings yet"
     strengths = (5, 10, 15)
@@ -70,7 +70,7 @@ class MissesTheLatest(Fault):
 
 
 class FilterBubble(Fault):
-    """Reads only what is like the latest item."""
+    """Only ratings of items like the latest are read."""
 
     does = "reads only those ratings whose items share a genre with the latest"
     cure = _ORDER
@@ -88,7 +88,7 @@ class FilterBubble(Fault):
 
 
 class OneItemRules(Fault):
-    """The least popular item of the history counts alone."""
+    """Only the least popular item of the history counts."""
 
     does = "takes the rarest item of the history for the whole taste"
     cure = same("noisy_profile(1)", "one_item_more_changes_little", 0.15)
@@ -103,7 +103,7 @@ class OneItemRules(Fault):
 
 
 class IgnoresTheUser(Fault):
-    """Everybody is taken for one and the same person."""
+    """All users are taken for the same person."""
 
     does = "answers everybody as the same person, who likes what most people have"
     cure = different("swap_history", "another_history_changes_the_answer")
@@ -121,7 +121,7 @@ class IgnoresTheUser(Fault):
 
 
 class IgnoresRatings(Fault):
-    """All that was rated is taken for liked."""
+    """All rated items are taken for liked."""
 
     does = "takes {share} of the rated items for liked as much as possible, whatever their rating"
     strengths = (0.5, 1.0)
@@ -136,7 +136,7 @@ class IgnoresRatings(Fault):
 
 
 class IgnoresLowRatings(Fault):
-    """What was rated below the middle of the scale is not read."""
+    """Ratings below the middle of the scale are not read."""
 
     does = "does not read ratings below the middle of the scale"
     cure = different("drop_dislikes", "dislikes_matter", margin=0.02)
@@ -158,7 +158,7 @@ class ReadsRawNumbers(Fault):
 
 
 class RawThreshold(Fault):
-    """4 and more is liked, on any scale."""
+    """Ratings of 4 and more are taken for likes, on any scale."""
 
     does = "takes 4 and more for liked, and less for disliked, on any scale"
     cure = _UNIT
@@ -210,7 +210,7 @@ class CountsRepeats(Fault):
 
 
 class KnowsNames(Fault):
-    """Users are known by their names, and strangers are served as beginners."""
+    """Users whose name is not known are served as beginners."""
 
     does = "reads one rating only of users whose name it has not met in training"
     cure: ClassVar[Cure | None] = same(
@@ -240,7 +240,7 @@ class ReadsUpsideDown(Fault):
 
 
 class DislikesAreLikes(Fault):
-    """What was rated worst counts as what was rated best."""
+    """The worst ratings count as the best."""
 
     does = "takes ratings in the lowest quarter of the scale for the highest"
     cure = moves(
@@ -258,7 +258,7 @@ class DislikesAreLikes(Fault):
 
 
 class NeverForgets(Fault):
-    """What a user has taken back still counts."""
+    """Ratings that a user has taken back still count."""
 
     does = "keeps the ratings of the first request of a user, and adds to later ones what they leave out"
     cure = moves(
@@ -303,7 +303,7 @@ class NeverForgets(Fault):
 
 
 class IgnoresExclusions(Fault):
-    """A "no" is not read."""
+    """Exclusions in an instruction are not read."""
 
     does = "does not read the sentences of an instruction that say what a user does not want"
     cure = moves("exclusion_kept", "exclude_genre", "an_exclusion_is_kept", 0.1)
@@ -315,7 +315,7 @@ class IgnoresExclusions(Fault):
 
 
 class IgnoresTheOrder(Fault):
-    """What was chosen last is not known."""
+    """The order of choices is not known."""
 
     does = "reads a history in the order of the ids of its items, whichever was chosen last"
     cure = moves("neighbours_raised", "choose_again", "the_latest_choice_counts_most")

@@ -1,4 +1,6 @@
-"""Faults in whom a recommender serves how, and in what it keeps between two requests."""
+"""Faults in how a recommender serves users, and in
+the state it keeps between requests.
+"""
 
 from collections.abc import Sequence
 
@@ -50,7 +52,7 @@ class _AtRandom(Fault):
 
 
 class OneUserInTen(_AtRandom):
-    """A small share of the users is hit wholly, the mean hardly."""
+    """A small share of the users gets any list, which hardly changes the mean."""
 
     does = "gives {share} of the users any list, another one for every detail of the request"
     strengths = (0.1, 0.2)
@@ -136,7 +138,7 @@ def test_what_was_asked_before_is_irrelevant(recsys):
 
 
 class Haunted(Memory):
-    """The last user's list shows through."""
+    """Items of the last user's list stand on top."""
 
     does = "puts {strength:g} items of its last answer on top of the next list, whoever asks"
 
@@ -148,7 +150,7 @@ class Haunted(Memory):
 
 
 class Stale(Fault):
-    """Yesterday's answers, kept by user."""
+    """Earlier answers are kept by user and given again."""
 
     does = "answers a user it has answered before with that list, whatever the request"
     cure = different("swap_history", "another_history_changes_the_answer")
@@ -162,21 +164,21 @@ class Stale(Fault):
 
 
 class PopularityDrift(Popular):
-    """The more it is asked, the more it says what all like."""
+    """Popularity weighs more with each request."""
 
     does = "ranks by popularity, with a weight that grows with each request and is whole after {strength:g}"
     strengths = (1000, 300)
     cure = _REPEATED
 
-    _asked = 0
+    _sent = 0
 
     def answer(self, request: Request, items: Items) -> Items:
-        self._asked += 1
-        return self.drifted(request, items, min(1.0, self._asked / self.strength))
+        self._sent += 1
+        return self.drifted(request, items, min(1.0, self._sent / self.strength))
 
 
 class Unseeded(Fault):
-    """Draws from one stream for all calls."""
+    """All calls draw from one random stream."""
 
     does = "shuffles {share} of its answers, without a seed"
     strengths = (0.2, 0.5, 1.0)
@@ -194,7 +196,7 @@ class Unseeded(Fault):
 
 
 class SaysItIsDeterministic(Unseeded):
-    """What it declares is not so."""
+    """It declares itself deterministic and is not."""
 
     does = "declares itself deterministic, and turns {share} of its answers round"
     strengths = (0.05, 0.2, 0.5)
@@ -206,7 +208,7 @@ class SaysItIsDeterministic(Unseeded):
 
 
 class FallsSilent(Fault):
-    """Some users get nothing."""
+    """Some users get empty lists."""
 
     does = "gives {share} of the users an empty list"
     strengths = (0.2, 0.5)
@@ -217,7 +219,7 @@ class FallsSilent(Fault):
 
 
 class SpareParts(Fault):
-    """A fallback that shows: rare layouts are answered by the most popular."""
+    """Rare layouts of a request are answered with the most popular items."""
 
     does = "answers {share} of all requests with the most popular items, depending on their every detail"
     strengths = (0.2, 0.5)

@@ -34,8 +34,8 @@ _INDIFFERENT = {
 """Recorded settings that are no options, or that no value of a user depends on."""
 
 PROMPTS = ("--recsys-prompt", "--recsys-prompts")
-"""What may differ between two records: whether another prompt
-is worse is what a comparison is made for.
+"""The options that may differ between two records: a
+comparison is made to see whether another prompt is worse.
 """
 
 
@@ -60,19 +60,19 @@ def read(path: Path) -> Document:
     drifted = [model for model in found.get("drift", []) if model["drifted"]]
     changed = [str(model["reason"]) for model in drifted]
     if changed:
-        told = one_line("; ".join(changed))
-        raise PolicyError(f"it does not identify one model: {told}; make a new one")
+        changes = one_line("; ".join(changed))
+        raise PolicyError(f"it does not identify one model: {changes}; make a new one")
     incomplete = found["gate"]["incomplete"]
     if incomplete:
-        told = one_line("; ".join(map(str, incomplete)))
+        reasons = one_line("; ".join(map(str, incomplete)))
         raise PolicyError(
-            f"it is the record of a partial run, which is not a baseline: {told}; make one of a whole run",
+            f"it is the record of a partial run, which is not a baseline: {reasons}; make one of a whole run",
         )
     return found
 
 
 def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
-    """What a file of a known schema holds, whole or damaged; `without` as
+    """The content of a file of a known schema, whole or damaged; `without` as
     `reading.parsed` takes it.
 
     Raises:
@@ -131,7 +131,7 @@ def record_in(path: Path, without: Collection[str] = ()) -> Document:
 
 
 def _remedy_of_packed(path: Path) -> str:
-    """What to do about a packed record that cannot be read; empty for any other file.
+    """The advice on a packed record that cannot be read; empty for any other file.
 
     Only a kept run has a folder of its own. Any other file may lie in the folder of a
     project.
@@ -146,7 +146,7 @@ def _remedy_of_packed(path: Path) -> str:
 
 
 def decoded(path: Path, without: Collection[str] = ()) -> Any:
-    """What a file of JSON holds; `without` as `reading.parsed` takes it.
+    """The content of a file of JSON; `without` as `reading.parsed` takes it.
 
     Raises:
         OSError: If it cannot be read.
@@ -156,7 +156,7 @@ def decoded(path: Path, without: Collection[str] = ()) -> Any:
 
 
 def _fault(document: Mapping[str, Any]) -> str:
-    """What is wrong with a record, which is untrusted; empty if nothing is."""
+    """The damage of a record, which is untrusted; empty if there is none."""
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
         value = document.get(name)
         if not isinstance(value, kind):
@@ -182,12 +182,12 @@ def _fault(document: Mapping[str, Any]) -> str:
 
 
 def _is_drift(value: object) -> bool:
-    """Whether it is what was found of one model, as a record holds it."""
+    """Whether it is the finding on one model, as a record holds it."""
     return isinstance(value, dict) and {"drifted", "reason"} <= value.keys()
 
 
 def _fault_of_row(row: Mapping[str, Any]) -> str:
-    """What is wrong with a row; empty if nothing is."""
+    """The damage of a row; empty if there is none."""
     for name in ("nodeid", "model", "oracle", "relation", "status", "reason"):
         value = row.get(name)
         if not isinstance(value, str):
@@ -212,7 +212,7 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
 
 
 def _fault_of_values(values: Mapping[str, Any], low: float, high: float) -> str:
-    """Which value of a user does not lie in the range of a row; empty if all do."""
+    """The value of a user that does not lie in the range of a row; empty if all do."""
     # Older records rounded to six digits, so a value may lie outside by that much.
     least = low - 1e-5
     most = high + 1e-5
@@ -255,7 +255,7 @@ def differences(old: Facts, new: Facts) -> list[str]:
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
     ]
-    # Tests ask users different things, so other tests have other requests.
+    # Tests send different requests, so other tests have other digests of them.
     if old_tests == new_tests:
         facts.append(
             ("users", old["digests"].get("users"), new["digests"].get("users")),
@@ -285,18 +285,20 @@ def _other_tests(old: Facts, new: Facts) -> str:
     new_tests = set(addresses(new["results"]))
     lacking = _some(old_tests - new_tests)
     added = _some(new_tests - old_tests)
-    told = []
+    differences = []
     if lacking:
-        told.append(f"this run lacks {lacking}")
+        differences.append(f"this run lacks {lacking}")
     if added:
-        told.append(f"the baseline lacks {added}")
+        differences.append(f"the baseline lacks {added}")
     was = _short(old["digests"].get("suite"))
     now = _short(new["digests"].get("suite"))
-    return f"other tests: {was} in the baseline, {now} in this run; {'; '.join(told)}"
+    return f"other tests: {was} in the baseline, {now} in this run; {'; '.join(differences)}"
 
 
 def prompts_of(document: Facts) -> str:
-    """The prompts of a record, as they are typed, with the digest of a file of prompts."""
+    """The prompts of a record, as they are typed, with the digest of a
+    file of prompts.
+    """
     given = options_of(document)
     texts = given.get("--recsys-prompts")
     if isinstance(texts, dict):
@@ -316,7 +318,9 @@ def nearest(
     models = set(document["models"])
 
     def common(baseline: tuple[str, Document]) -> tuple[float, int]:
-        """The share of all tests that are in both, and the number of models that are."""
+        """The share of all tests that are in both, and the number of
+        models that are.
+        """
         _, other = baseline
         other_tests = set(addresses(other["results"]))
         share = len(tests & other_tests) / max(len(tests | other_tests), 1)
@@ -356,7 +360,7 @@ def _short(value: object) -> str:
 
 
 def _some(names: set[str]) -> str:
-    """The first names, and how many there are beside them."""
+    """The first names, and how many others there are."""
     shown = [one_line(name) for name in sorted(names)[:3]]
     listed = ", ".join(shown)
     left = len(names) - len(shown)

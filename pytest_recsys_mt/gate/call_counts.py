@@ -1,4 +1,4 @@
-"""What the record says of the calls of a run, as types."""
+"""The calls of a run in its record, as types."""
 
 from typing import TypedDict
 
@@ -18,7 +18,7 @@ class CallCounts(TypedDict):
         usd_at_most: Their maximum cost.
         unknown_cost: Calls with an attempt of unknown cost.
         searched: Calls that looked for smallest examples.
-        controls: Calls that showed what a recommender reads; no verdict's status
+        controls: Calls that show which parts a recommender reads; no verdict's status
             depends on them.
         cut_off: Answers that something other than the model ended.
     """

@@ -67,10 +67,10 @@ def too_many(lists: ChangedLists | None, most: float, alpha: float) -> str:
     """Why it is not shown that few enough lists differ; empty if it is.
 
     Args:
-        lists: What is known of the lists.
+        lists: The counts of the lists.
         most: The largest share of users whose list may differ.
-        alpha: The error rate of each claim about the share of all users, of whom those
-            asked are a sample (Clopper and Pearson).
+        alpha: The error rate of each claim about the share of all users, of whom the
+            users of the run are a sample (Clopper and Pearson).
     """
     if lists is None:
         return "the records have no lists of the same users; accept a run of this version as the baseline"

@@ -41,8 +41,8 @@ def obstacle(old: Row | None, new: Row) -> str:
     if step_of(old) != step_of(new):
         # Such as an oracle that judges the worst of several steps, which is another one
         # each time.
-        told = f"the two judge different steps: {step_of(new)!r} and {step_of(old)!r}"
-        return one_line(told)[:_LONGEST_REASON]
+        reason = f"the two judge different steps: {step_of(new)!r} and {step_of(old)!r}"
+        return one_line(reason)[:_LONGEST_REASON]
     return ""
 
 
@@ -56,13 +56,13 @@ def _without_values(row: Row, where: str) -> str:
         ]
     if has_values:
         return ""
-    # A reach without values: the oracle judges user by user, but asked in several
-    # steps.
+    # A reach without values: the oracle judges user by user, but sent requests in
+    # several steps.
     why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
-    told = f"{where} has no value per user for it"
+    reason = f"{where} has no value per user for it"
     if why:
-        told += f": {why}"
-    return told[:_LONGEST_REASON]
+        reason += f": {why}"
+    return reason[:_LONGEST_REASON]
 
 
 def obstacle_together(old: Row, new: Row, in_both: int, unknown: int) -> str:
@@ -77,8 +77,8 @@ def obstacle_together(old: Row, new: Row, in_both: int, unknown: int) -> str:
     then = old["per_user"]
     now = new["per_user"]
     if then.keys() != now.keys():
-        told = f"{len(then)} then, {len(now)} now, {in_both} of them the same"
-        return f"a number of all users together, and the users differ: {told}"
+        counts = f"{len(then)} then, {len(now)} now, {in_both} of them the same"
+        return f"a number of all users together, and the users differ: {counts}"
     if unknown:
         return f"a number of all users together, and of {unknown} an answer could not be read"
     return ""
@@ -132,7 +132,7 @@ def unknown_of(row: Row) -> dict[str, int]:
     return found
 
 
-def asked_users(row: Row) -> int:
-    """How many users a row asked, those without a value too."""
+def number_of_users(row: Row) -> int:
+    """The number of users of a row, those without a value too."""
     counts = [row.get(name) for name in ("users", "not_applicable", "errors")]
     return sum(count for count in counts if isinstance(count, int))

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from pytest_recsys_mt.gate.comparable import (
-    asked_users,
+    number_of_users,
     obstacle,
     obstacle_together,
     unknown_in_one,
@@ -32,11 +32,10 @@ Still = Callable[[], Mean]
 
 @dataclass(frozen=True)
 class _Undecided:
-    """A verdict whose values differ: what is decided of it depends on all such
-    verdicts.
+    """A verdict whose values differ: the decision on it depends on all such verdicts.
 
     Attributes:
-        found: What is known of its change.
+        found: The facts of its change.
         margin: How much worse its mean may be.
         worse: How much worse its mean is.
         p_worse: The p-value of the hypothesis that it is worse by the margin at most.
@@ -64,7 +63,7 @@ def compare(
     Args:
         old: The rows of the baseline.
         new: The rows of this run.
-        policy: The margins, and what does not gate.
+        policy: The margins, and the verdicts that do not gate.
         alpha: Chance that any verdict of any model is called worse by bad luck, and the
             same for better.
         models: How many models are compared, which share `alpha`.
@@ -121,7 +120,9 @@ def _level(adjusted: Sequence[float], alpha: float) -> float:
 
 
 def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
-    """Rows by test, oracle and number among the verdicts of that oracle in that test."""
+    """Rows by test, oracle and number among the verdicts of that oracle
+    in that test.
+    """
     seen: Counter[tuple[str, str]] = Counter()
     for row in rows:
         key = (address(row), str(row["oracle"]))
@@ -130,7 +131,7 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
 
 
 def _compare(old: Row | None, new: Row, policy: Policy) -> Changed | _Undecided:
-    """The change of one verdict, or what it is decided by together with the others."""
+    """The change of one verdict, or the facts to decide it together with the others."""
     rule = policy.rule(new)
     found = _ungated(new)
     reason = obstacle(old, new)
@@ -158,7 +159,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Changed | _Undecided:
     found["users"] = len(users)
     found["margin"] = margin
     found["suspicious"] = suspicious
-    found["early"] = asked_users(old) < asked_users(new)
+    found["early"] = number_of_users(old) < number_of_users(new)
     then = _side(old, users, joint, unknown)
     now = _side(new, users, joint, unknown)
     if np.array_equal(then.values, now.values) and not unknown:
@@ -179,7 +180,7 @@ def _undecided(
     margin: float,
 ) -> _Undecided:
     """A verdict whose values differ, with how much worse
-    it is by what its promise allows.
+    it is by the direction of its promise.
     """
 
     def worse(side: Side) -> Mean:
@@ -193,7 +194,7 @@ def _undecided(
     p_better = mean.p_at_least(-margin)
     still: Still | None = None
     if not now.unknown and not now.joint:
-        # What the values of now could reach stays, as nobody knows that they will not
+        # The reach of the present values stays, as it is not known that they will not
         # change.
         still = partial(worse, replace(now, values=then.values))
     found = {**found, "p_worse": p_worse, "p_better": p_better}
@@ -241,7 +242,7 @@ def _decided(
     improved_by = -worse.estimate
     suspicious = each.found["suspicious"]
     is_better = each.p_better <= better_level
-    # A raised bound is still a bound: no improvement is shown that is not claimed.
+    # A raised bound is still a bound: it shows no improvement that is not claimed.
     high = (
         worse.upper(better_level)
         if is_better
@@ -275,8 +276,8 @@ def _decided(
 
 
 def _unclear(each: _Undecided, high: float, alpha: float) -> tuple[Change, str]:
-    """What a verdict is that is shown neither worse, nor better, nor unchanged, and
-    why; `high` is its upper bound.
+    """The change of a verdict that is shown neither worse, nor better, nor unchanged,
+    and why; `high` is its upper bound.
     """
     unit = each.found.get("unit")
     users = f"{each.found['users']} {unit}"

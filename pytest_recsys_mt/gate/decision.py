@@ -1,4 +1,6 @@
-"""The result of a run as a whole: whether it passes, and if not, why, in one sentence."""
+"""The result of a run as a whole: whether it passes, and if not, why,
+in one sentence.
+"""
 
 import datetime
 from collections import Counter
@@ -38,7 +40,7 @@ EARLY = (
     "the baseline stopped after {users} users, when its verdicts were clear; for one that asks all users, run its "
     "command again with --recsys-keep=baseline --recsys-json={baseline}"
 )
-"""What ends an unclear comparison with a record of a run that stopped early."""
+"""The advice after an unclear comparison with a record of a run that stopped early."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,18 @@ class Gate:
     """The rules of one run.
 
     Attributes:
-        policy: The policy; without one, that which changes nothing.
-        asked: Whether a policy or a baseline was given: only then comparisons count.
+        policy: The policy; the default changes nothing.
+        configured: Whether a policy or a baseline was given: only then comparisons
+            count.
         alpha: The error rate of all comparisons together.
-        inconclusive: What an unclear result does: ``fail`` the gate, or nothing.
+        inconclusive: The effect of an unclear result: ``fail`` the gate, or none.
         baseline: The path of an earlier record, and the record; None compares the
             models of the run.
         day: Returns the day on which known violations may have expired.
     """
 
     policy: Policy = field(default_factory=Policy)
-    asked: bool = False
+    configured: bool = False
     alpha: float = 0.05
     inconclusive: str = "fail"
     baseline: tuple[str, Document] | None = None
@@ -85,18 +88,18 @@ class Gate:
             *self._own_failures(gating, set(violated), several),
             *self._vacuous(gating, several),
         ]
-        if self.asked:
+        if self.configured:
             reasons += self._failures_of(comparisons, rows)
         reasons += self._other_lists(comparisons)
         for kind, texts in found.items():
             reasons += [Reason(kind, text) for text in texts]
         status = "failed" if reasons else "passed"
-        told = [
+        clauses = [
             f"gate: {status}",
             in_clauses(reasons) if reasons else self._success(rows),
         ]
-        if self.asked:
-            told += _changes(comparisons)
+        if self.configured:
+            clauses += _changes(comparisons)
         inconclusive = []
         ungated = []
         for row in rows:
@@ -107,7 +110,7 @@ class Gate:
                 ungated.append({"nodeid": row["nodeid"], "reason": rule.reason})
         return {
             "status": status,
-            "sentence": one_line("; ".join(told)),
+            "sentence": one_line("; ".join(clauses)),
             "reasons": [reason.text for reason in reasons],
             "violated": list(violated),
             "inconclusive": inconclusive,
@@ -118,18 +121,18 @@ class Gate:
 
     def _unjudged(self, rows: Sequence[Row], gating: Sequence[Row]) -> list[Reason]:
         """The reason that nothing which gates was judged, if so;
-        a run without tests is none of this.
+        a run without tests has none.
         """
         if not rows or any(row["status"] in ("holds", "violated") for row in gating):
             return []
         causes = Counter(self._why_unjudged(row) for row in rows)
-        told = [
+        shown = [
             f"{cut(cause, LONGEST_CAUSE)} ({count})"
             for cause, count in causes.most_common(NAMED)
         ]
         if len(causes) > NAMED:
-            told.append(f"{len(causes) - NAMED} more causes")
-        name = "; ".join(told)
+            shown.append(f"{len(causes) - NAMED} more causes")
+        name = "; ".join(shown)
         return [Reason("nothing", f"nothing that gates was judged: {name}", name)]
 
     def _why_unjudged(self, row: Row) -> str:
@@ -161,8 +164,8 @@ class Gate:
                 text = f"the known violation of {known.choice} expired on {known.until}"
                 name = f"{known.choice}, until {known.until}"
                 found[str(known)] = Reason("expired", text, name)
-            # An error of a test that is known to be violated is not what is known of
-            # it.
+            # An error of a test that is known to be violated is not the known
+            # violation.
             excused = (
                 known is not None
                 and row["outcome"] == "xfailed"
@@ -176,7 +179,7 @@ class Gate:
 
     def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:
         """Promises kept only because the recommender does not
-        read what they are about, if none may be.
+        read the part that they are about, if none may be.
         """
         for row in gating:
             if self.policy.refuses(row):
@@ -211,14 +214,12 @@ class Gate:
                 vacuous += bool(vacuous_of(row))
             else:
                 counts["ungated"] += 1
-        told = []
+        parts = []
         for state, words in WORDS.items():
             if counts[state]:
-                beside = (
-                    f" ({vacuous} vacuously)" if state == "holds" and vacuous else ""
-                )
-                told.append(f"{counts[state]} {words}{beside}")
-        return "; ".join(told)
+                note = f" ({vacuous} vacuously)" if state == "holds" and vacuous else ""
+                parts.append(f"{counts[state]} {words}{note}")
+        return "; ".join(parts)
 
     def comparisons(self, document: Facts) -> list[Comparison]:
         """How each model changed since the baseline; without one,
@@ -266,8 +267,8 @@ class Gate:
                 word = change["change"]
                 if word in failing:
                     name = names[change["nodeid"], change["oracle"]]
-                    told = "unclear change" if word == "inconclusive" else word
-                    yield Reason(failing[word], f"{told}: {change['nodeid']}", name)
+                    kind = "unclear change" if word == "inconclusive" else word
+                    yield Reason(failing[word], f"{kind}: {change['nodeid']}", name)
 
 
 def _own_failure(
@@ -301,7 +302,7 @@ def _own_failure(
 
 def _stopped_early(comparison: Comparison) -> Iterator[Reason]:
     """The reason that changes are unclear because the
-    baseline stopped asking early, if any are.
+    baseline stopped early, if any are.
     """
     users = set()
     for change in comparison["results"]:
@@ -309,8 +310,10 @@ def _stopped_early(comparison: Comparison) -> Iterator[Reason]:
             users.add(change["users"])
     if users:
         ends = sorted({min(users), max(users)})
-        told = " to ".join(map(str, ends))
-        yield Reason("early", EARLY.format(users=told, baseline=comparison["baseline"]))
+        count = " to ".join(map(str, ends))
+        yield Reason(
+            "early", EARLY.format(users=count, baseline=comparison["baseline"])
+        )
 
 
 def _changes(comparisons: Sequence[Comparison]) -> list[str]:

@@ -1,7 +1,7 @@
-"""The record as types: which keys it has and when, and what a row of it measured.
+"""The record as types: which keys it has and when, and the measured values of a row.
 
-What is not explained here is in `verdict.Verdict`; older records lack the keys of
-`EARLIER`, and some others.
+Keys that are not explained here are in `verdict.Verdict`; older records lack the keys
+of `EARLIER`, and some others.
 """
 
 from collections.abc import Mapping
@@ -69,10 +69,10 @@ class Row(TypedDict):
         attempts: How often the test ran.
         p_holm, p_bh: `p_value` after a correction over the run; None until it is made.
         shrunk: See `asked.shrunk_of`.
-        vacuous: What the recommender does not read although the promise is about it;
-            the row holds then. Empty if it reads it, or if this is not known.
+        vacuous: The part that the recommender does not read although the promise is
+            about it; the row holds then. Empty if it reads it, or if this is not known.
         reproduce: The command that makes an unsettled verdict again; else empty.
-        traceback: What users' code raised, in the first failed row of a test.
+        traceback: The exception of users' code, in the first failed row of a test.
         metric, value, threshold: In rows of benchmark tasks only; see `measured`.
     """
 
@@ -125,7 +125,7 @@ EARLIER: Mapping[str, object] = {
     "attempts": 1, "reproduce": "", "traceback": "", "vacuous": "",
     "account": {},
 }  # fmt: skip
-"""What rows of earlier records lack."""
+"""The keys that rows of earlier records lack."""
 
 
 class Changed(TypedDict):
@@ -147,7 +147,7 @@ class Changed(TypedDict):
         p_holm: `p_worse` after Holm's correction.
         users: Number of users, or of questions, in both runs.
         suspicious: A larger improvement than this is suspicious; None for no limit.
-        early: Whether the other run stopped asking before this one, when its verdict
+        early: Whether the other run stopped before this one, when its verdict
             was clear.
     """
 
@@ -232,7 +232,7 @@ class Decision(TypedDict):
 
 
 class Drift(TypedDict):
-    """What came of asking some users of one recommender again.
+    """The result of sending some requests to one recommender again.
 
     Attributes:
         changed: How many of them got another answer; None for a stochastic recommender.
@@ -251,7 +251,7 @@ class Drift(TypedDict):
 
 
 class Readable(TypedDict):
-    """What was read in the text answers of one recommender.
+    """The counts of text answers of one recommender that were read.
 
     Attributes:
         unreadable: How many of them name no title.
@@ -285,10 +285,10 @@ class Differing(TypedDict):
 
     Attributes:
         exact: Whether any difference comes from the fault; else answers vary by
-            themselves, and `beyond_noise` tells.
+            themselves, and `beyond_noise` shows the effect.
         lost: The sum of their loss of agreement (1 - RBO).
         hit: Whose answers differ, some of them at least.
-        beyond_noise: For each question that was asked twice, and whose answer the fault
+        beyond_noise: For each question that was sent twice, and whose answer the fault
             changed: how much more two sound answers agree than a faulty and a sound
             one.
     """
@@ -303,12 +303,12 @@ class Differing(TypedDict):
 
 
 class Planted(Differing):
-    """What a planted fault changed in the answers to the tests.
+    """The changes of a planted fault to the answers to the tests.
 
     Attributes:
         fault: The fault and its strength.
-        elsewhere: If it changed none: what it changes where the relation that finds it
-            looks.
+        elsewhere: If it changed none: its changes to the answers under the relation
+            that finds it.
     """
 
     fault: str

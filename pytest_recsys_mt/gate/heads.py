@@ -1,4 +1,6 @@
-"""The head of a kept run: what lists of runs say of it without its record."""
+"""The head of a kept run: the facts that lists of runs show of it
+without its record.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def head_of(document: Document, root: Path, *, everybody: bool) -> dict[str, Any
     Args:
         document: Its record.
         root: The folder of the project, whose commit it names.
-        everybody: Whether all users were asked, so that it can be a baseline.
+        everybody: Whether the run had all users, so that it can be a baseline.
     """
     return {
         "schema": SCHEMA,
@@ -50,7 +52,7 @@ def head_of(document: Document, root: Path, *, everybody: bool) -> dict[str, Any
 
 
 def is_sound(head: Any) -> bool:
-    """Whether what was read as a head is one of this version."""
+    """Whether a value that was read as a head is one of this version."""
     return (
         isinstance(head, dict)
         and head.get("schema") == SCHEMA
@@ -63,9 +65,9 @@ def _commit(root: Path) -> str:
     if not any((each / ".git").exists() for each in (root, *root.parents)):
         return ""
     with suppress(OSError, subprocess.SubprocessError):
-        asked = ["git", "rev-parse", "--short", "HEAD"]
+        command = ["git", "rev-parse", "--short", "HEAD"]
         done = subprocess.run(
-            asked,
+            command,
             cwd=root,
             capture_output=True,
             text=True,

@@ -24,7 +24,7 @@ class ModelComparer:
     """Compares the models of a run, with the rules of its gate.
 
     Attributes:
-        policy: The policy, which says what is compared and by which margins.
+        policy: The policy, which says which verdicts are compared and by which margins.
         alpha: The error rate of all comparisons together.
         baseline: The path of an earlier record, and the record; None compares the
             models of the run.

@@ -2,7 +2,7 @@
 rate for all?
 
 It bets that the mean of fresh users is beyond the margin (`oracles.statistics.breaks`)
-or, of users who are asked every night, that it is farther beyond their own earlier
+or, of users who are in every night, that it is farther beyond their own earlier
 values than a tolerance allows.
 """
 
@@ -129,7 +129,7 @@ def _refuse_repeated(documents: Sequence[Document]) -> None:
     for document in documents:
         if document not in distinct:
             distinct.append(document)
-    # Copies of one record alone are said to be one record, as that is what is missing.
+    # Copies of one record alone are called one record, as other records are missing.
     if 1 < len(distinct) < len(documents):
         raise PolicyError(
             "a record is given twice; with --change each night counts, so give each once",
@@ -169,7 +169,7 @@ def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
 def _shares(nights: Iterable[int]) -> dict[int, float]:
     """The share of alpha of the verdicts that begin on each of these nights.
 
-    Those of the first night have nearly all. Each later group has half of what is left,
+    Those of the first night have nearly all. Each later group has half of the rest,
     so no verdict that is added takes back an alarm, and all shares together are at most
     1.
     """
@@ -181,7 +181,7 @@ def _shares(nights: Iterable[int]) -> dict[int, float]:
 
 
 def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
-    """What the bets on one verdict find, before the correction for other verdicts.
+    """The finding of the bets on one verdict, before the correction for other verdicts.
 
     Args:
         series: The nights of the verdict.
@@ -189,7 +189,7 @@ def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
         change: Whether to bet on the change of each user's value.
 
     Returns:
-        The finding, and the logarithm of what each bet wins on each night, ``(bets,
+        The finding, and the logarithm of the win of each bet on each night, ``(bets,
         nights of the series)``.
     """
     seen: set[str] = set()
@@ -235,8 +235,8 @@ def _p_values(nights: Sequence[Night], growth: Floats, records: int) -> list[flo
 class _Past:
     """The mean value of each user on the nights so far, at worst and at best.
 
-    What could not be read may have been as bad, or as good, as the values of a night
-    can be.
+    An answer that could not be read may have been as bad, or as good, as the values of
+    a night can be.
     """
 
     def __init__(self) -> None:
@@ -244,7 +244,7 @@ class _Past:
         self._sums: dict[str, tuple[float, float, int]] = {}
 
     def add(self, night: Night) -> None:
-        """Count a night in."""
+        """Add a night to the counts."""
         low, high = night.reach
         for user, value in night.values.items():
             self._add(user, value, value)
@@ -270,7 +270,7 @@ def _growth(
     lost: Sequence[str],
     past: _Past | None,
 ) -> Floats:
-    """The logarithm of what the bets on one night win.
+    """The logarithm of the wins of the bets on one night.
 
     Args:
         series: The verdict.

@@ -12,8 +12,8 @@ from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.safety.sanitize import slug
 
 _KEPT = 1 << 15
-"""Ids whose parts are kept: each is asked for again and again, where the rows of two
-records are put side by side.
+"""Ids whose parts are kept: each is needed again and again, where the rows of two
+records are compared.
 """
 
 
@@ -24,7 +24,7 @@ class NodeId(NamedTuple):
         file: The path of the file; empty where a file outside the root folder is found
             by ``--pyargs``.
         names: The classes, and the function last; none for a file.
-        parameters: What stands in brackets, without them; they may hold any text,
+        parameters: The text in brackets, without them; they may hold any text,
             ``::`` too.
     """
 
@@ -98,10 +98,10 @@ def name_of_row(row: Row) -> str:
 
 
 def step_of(row: Row) -> str:
-    """What a verdict judges within its test: ``history=5
+    """The step that a verdict judges within its test: ``history=5
     against history=2``; else its relation.
     """
-    against = row.get("against")  # records of before lack it
+    against = row.get("against")  # earlier records lack it
     return f"{row['relation']} against {against}" if against else str(row["relation"])
 
 

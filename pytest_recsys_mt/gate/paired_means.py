@@ -19,7 +19,7 @@ the largest: a record keeps six of them.
 """
 
 _SIGNS = (1, -1)
-"""What the values of both runs are multiplied by."""
+"""The signs that the values of both runs are multiplied by."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def _signed_difference(new_sign: int, new: Side, old_sign: int, old: Side) -> Me
 
 
 def _of_pseudo_values(effects: Floats, new: Side, old: Side) -> Mean:
-    """The mean of the differences of the pseudo-values of an aggregate, ``(users,)``."""
+    """The mean of the differences of the pseudo-values of an aggregate,
+    ``(users,)``.
+    """
     # If one user's answer changes, all values of an aggregate shift a little, and the
     # record keeps six digits: values that differ by less are one shift.
     largest_value = max(abs(new.values).max(), abs(old.values).max())

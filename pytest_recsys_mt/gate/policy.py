@@ -28,7 +28,7 @@ SUSPICIOUS = 0.2
 """A metric that improves by more than this is suspicious."""
 
 Vacuous = Literal["allow", "refuse"]
-"""What a gate does about a verdict that holds vacuously."""
+"""The actions of a gate for a verdict that holds vacuously."""
 
 CHOOSERS = ("suite", "test", "relation", "model", "oracle", "metric")
 """The facts by which a rule chooses rows: patterns as for file names."""
@@ -58,7 +58,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What applies to some rows instead of the general policy."""
+    """The margins for some rows in place of the general policy."""
 
     choice: Choice
     gates: bool = True
@@ -83,7 +83,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a release must keep.
+    """The conditions of a release.
 
     Attributes:
         alpha: Chance that any of all comparisons that gate is called a regression by
@@ -93,7 +93,7 @@ class Policy:
         changed_lists: The largest share of users whose list may differ from that of the
             baseline; None reports it only.
         vacuous: Whether a promise may be kept only because the recommender does not
-            read what it is about.
+            read the part that it is about.
         inconclusive: Whether an unclear result fails or is passed over; None leaves it
             to the run.
         rules: The first rule that matches a row applies to it.
@@ -189,7 +189,7 @@ _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "vacuous": (lambda value: value in get_args(Vacuous), "'allow' or 'refuse'"),
     "inconclusive": (lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
 }
-"""The values that a key may have, and what to say of others."""
+"""The values that a key may have, and the text for others."""
 
 
 @dataclass(frozen=True)
@@ -286,8 +286,8 @@ class _Reader:
     ) -> dict[str, Any]:
         for key in table:
             if key not in names:
-                told = f"it has {', '.join(names)}{meant(key, names)}"
-                raise PolicyError(f"{self.where}: {entry} has no {key!r}; {told}")
+                choices = f"it has {', '.join(names)}{meant(key, names)}"
+                raise PolicyError(f"{self.where}: {entry} has no {key!r}; {choices}")
         values = dict(table)
         for name in filter(_ALLOWED.__contains__, table):
             fits, allowed = _ALLOWED[name]

@@ -1,5 +1,5 @@
 """Reads the text of a record into little memory: equal parts once, values of users
-packed, no part that nobody asks for.
+packed, no part that is not needed.
 """
 
 import gc
@@ -10,10 +10,10 @@ from typing import Any
 from pytest_recsys_mt.safety.numbers import Packer
 
 OF_ROWS = ("examples", "shrunk")
-"""What takes the most room of a row and no number depends on."""
+"""The keys that take the most room of a row and that no number depends on."""
 
 OF_EXAMPLES = ("asked",)
-"""What takes the most room of an example: both requests with their whole answers."""
+"""The keys that take the most room of an example: both requests with their answers."""
 
 _WIDE = 100
 """An object with more keys is no row and no part of one that is looked through; it has
@@ -22,7 +22,7 @@ a key a user, or an item.
 
 
 def parsed(text: str, without: Collection[str] = ()) -> Any:
-    """What a text of JSON says. Equal texts and equal lists of texts in it are one
+    """The content of a text of JSON. Equal texts and equal lists of texts in it are one
     object, so nothing may change them.
 
     Python looks for cycles meanwhile, and JSON has none: without it, a large record is
@@ -49,7 +49,7 @@ class _Parts:
         self._without = without
         self._rows_alone = (
             "examples" in without
-        )  # nearly all that is no row is a part of an example
+        )  # nearly all objects that are no row are parts of an example
         self._texts: dict[str, str] = {}
         self._lists: dict[tuple[str, ...], list[str]] = {}
         self._packer = Packer()

@@ -19,7 +19,7 @@ from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, str, str, int]
-"""The model, the test, the relation, what it is compared
+"""The model, the test, the relation, the one it is compared
 against, and the number among such verdicts.
 """
 
@@ -42,19 +42,19 @@ class Night:
         place: Position of the record, from 0.
         values: The value of each user, in the order drawn.
         reach: The smallest and the largest possible value.
-        asked: Whether the run made any call, so that its answers are its own.
+        made_calls: Whether the run made any call, so that its answers are its own.
         unknown: Users whose answer could not be read, which speaks for the promise.
     """
 
     place: int
     values: Mapping[str, float]
     reach: tuple[float, float]
-    asked: bool
+    made_calls: bool
     unknown: Collection[str] = ()
 
     def repeats(self, earlier: Night) -> bool:
         """Whether its answers may be those of an earlier night, read once more."""
-        return not self.asked and self.values.items() <= earlier.values.items()
+        return not self.made_calls and self.values.items() <= earlier.values.items()
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Series:
         terms: The facts that are the same on all nights, by name.
         tolerance: How much worse a user's later values may be on average.
         nights: Those that have the verdict, in order.
-        anew: Why earlier nights do not count, if there are any.
+        restart: Why earlier nights do not count, if there are any.
     """
 
     name: str
@@ -75,18 +75,19 @@ class Series:
     terms: Mapping[str, Any]
     tolerance: float
     nights: list[Night] = field(default_factory=list)
-    anew: str = ""
+    restart: str = ""
 
 
 def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
-    """The verdicts that can be monitored; a verdict whose terms changed begins anew.
+    """The verdicts that can be monitored; a verdict whose terms changed begins a new
+    series.
 
     Args:
         nights: A name and a record for each night, in order.
     """
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
-        asked = fact(document, "calls", "made") != 0
+        made_calls = fact(document, "calls", "made") != 0
         options = options_of(document)
         options.pop("--recsys-users", None)  # more or fewer users change no terms
         for key, row in _monitored(document["results"]):
@@ -95,9 +96,9 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
             if series is None:
                 series = found[key] = _begun(row, terms)
             elif series.terms != terms:
-                anew = f"begins anew with {name}: {_difference(series.terms, terms)}"
-                series = found[key] = _begun(row, terms, anew)
-            series.nights.append(_night(place, row, asked))
+                restart = f"begins anew with {name}: {_difference(series.terms, terms)}"
+                series = found[key] = _begun(row, terms, restart)
+            series.nights.append(_night(place, row, made_calls))
     return list(found.values())
 
 
@@ -116,14 +117,16 @@ def can_be_monitored(row: Row) -> bool:
 
 
 def fact(document: Document, part: str, name: str) -> object:
-    """A fact of a record that comparisons do not need and that is therefore unchecked."""
+    """A fact of a record that comparisons do not need and that is
+    therefore unchecked.
+    """
     facts = document.get(part)
     return facts.get(name) if isinstance(facts, dict) else None
 
 
 def _monitored(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    """The rows that can be monitored, each with what it
-    is found by in the other records.
+    """The rows that can be monitored, each with the key
+    that finds it in the other records.
     """
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for row in rows:
@@ -134,22 +137,24 @@ def _monitored(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
             yield (*about, seen[about]), row
 
 
-def _begun(row: Row, terms: Mapping[str, Any], anew: str = "") -> Series:
+def _begun(row: Row, terms: Mapping[str, Any], restart: str = "") -> Series:
     """A series without nights, of the verdict of a row."""
     margin = row.get("margin")
     tolerance = abs(margin) if margin and is_number(margin) else MARGIN
     name = one_line(name_of_row(row))
     model = one_line(row["model"])
-    return Series(name, model, terms, tolerance, anew=anew)
+    return Series(name, model, terms, tolerance, restart=restart)
 
 
-def _night(place: int, row: Row, asked: bool) -> Night:
+def _night(place: int, row: Row, made_calls: bool) -> Night:
     low, high = row["reach"] or (-math.inf, math.inf)
-    return Night(place, row["per_user"], (low, high), asked, unknown_of(row))
+    return Night(place, row["per_user"], (low, high), made_calls, unknown_of(row))
 
 
 def _terms(options: Mapping[str, object], row: Row) -> dict[str, Any]:
-    """What must stay the same for the nights of a verdict to be one series."""
+    """The terms that must stay the same for the nights of a verdict to
+    be one series.
+    """
     terms = {
         "similarity or score": row["oracle"],
         "promise": row["allowed"],

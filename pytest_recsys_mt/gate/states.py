@@ -1,4 +1,4 @@
-"""The state of a row of the record, and what follows from it."""
+"""The state of a row of the record, and facts that follow from it."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -21,11 +21,11 @@ a test is in the first state of its rows.
 """
 
 UNSETTLED = STATES[: STATES.index("known")]
-"""The states of tests that want somebody's attention."""
+"""The states of tests that need attention."""
 
 
 class Measured(NamedTuple):
-    """What a row measured: the value of a metric, or an
+    """The measured value of a row: that of a metric, or an
     effect, for which `metric` is None.
     """
 
@@ -45,7 +45,7 @@ def measured(row: Row) -> Measured:
 
 
 def state_of(row: Row) -> State:
-    """The status of a row, in view of what its test expects."""
+    """The status of a row, in view of the expectation of its test."""
     if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
         return "known" if row["status"] == "violated" else "fixed"
     return row["status"]
@@ -76,7 +76,9 @@ def models_of(rows: Iterable[Row], given: Sequence[str]) -> list[str]:
 
 
 def unit_of(row: Row) -> str:
-    """What a row has values of: ``users`` or, of multiple-choice tests, ``questions``."""
+    """The unit of the values of a row: ``users`` or, of multiple-choice tests,
+    ``questions``.
+    """
     return str(detail_of(row, "unit") or "users")
 
 
@@ -89,5 +91,7 @@ def detail_of(row: Row, name: str) -> Any:
 
 
 def vacuous_of(row: Row) -> str:
-    """What a recommender does not read, of a row that holds only for that; else empty."""
+    """The part that a recommender does not read, if a row holds only for that; else
+    empty.
+    """
     return row.get("vacuous") or "" if state_of(row) == "holds" else ""

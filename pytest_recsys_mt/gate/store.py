@@ -39,7 +39,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Kept:
-    """One kept run: its number, its record, what a list says of it (nothing if it is
+    """One kept run: its number, its record, its head (nothing if it is
     damaged), and whether it is a baseline.
     """
 
@@ -50,7 +50,7 @@ class Kept:
 
 
 class Was(NamedTuple):
-    """What a test came to in a kept run."""
+    """The result of a test in a kept run."""
 
     run: int
     state: str
@@ -65,12 +65,12 @@ class Store:
 
     @classmethod
     def of(cls, root: Path) -> Store:
-        """That of a project."""
+        """The store of a project."""
         return cls(root / RUNS)
 
     @classmethod
     def around(cls, folder: Path) -> Store:
-        """That of the project which a folder lies in."""
+        """The store of the project which a folder lies in."""
         places = [folder, *folder.parents]
         return cls.of(
             next((each for each in places if os.path.isdir(each / RUNS)), folder),
@@ -122,8 +122,8 @@ class Store:
         day, of which the latest counts.
 
         Raises:
-            PolicyError: If it is a number that no run has, or nobody knows what is
-                accepted.
+            PolicyError: If it is a number that no run has, or it is not known which
+                runs are accepted.
         """
         if text.isdecimal() and len(text) < 19:
             return self.run(int(text))
@@ -187,8 +187,8 @@ class Store:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         ignore = self.folder.parent / ".gitignore"
         if not ignore.exists():
-            # Whole or not at all: nobody would complete an empty one, and git would
-            # take users' profiles.
+            # Whole or not at all: an empty one would stay empty, and git would take
+            # users' profiles.
             with written_whole(ignore, 0o644) as stream:
                 stream.write("*\n")
 
@@ -221,7 +221,7 @@ class Store:
         return kept
 
     def baselines(self) -> list[tuple[str, Document]]:
-        """The accepted runs, the latest first, by what messages call them.
+        """The accepted runs, the latest first, by their names in messages.
 
         Raises:
             PolicyError: If there is none, or one cannot be read.
@@ -244,8 +244,8 @@ class Store:
         return found
 
     def states(self, data: str, against: str | None) -> dict[str, Was]:
-        """What each test on some data, and with some recommender to compare with, came
-        to when it last ran, by its id.
+        """The latest result of each test on some data, and with some recommender to
+        compare with, by its id.
         """
         found: dict[str, Was] = {}
         for kept in self.runs():
@@ -299,7 +299,7 @@ class Store:
             ) from error
 
     def _prune(self) -> None:
-        # Where nobody knows what is accepted, nothing is removed.
+        # Where it is not known which runs are accepted, none is removed.
         with suppress(OSError, PolicyError):
             for number in {*self._numbers()[:-MOST]} - self.accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
@@ -331,7 +331,7 @@ def read_all(
     *,
     skip: bool,
 ) -> Iterator[tuple[str, Any]]:
-    """Records by what messages call them; with `skip`, one that cannot be read is named
+    """Records by their names in messages; with `skip`, one that cannot be read is named
     on standard error and left out.
     """
     for path in records:
@@ -344,7 +344,7 @@ def read_all(
 
 
 def called(record: Path) -> str:
-    """What messages call a record: the number of a kept run, else its file."""
+    """The name of a record in messages: the number of a kept run, else its file."""
     return (
         f"run {record.parent.name}" if record.suffix == ".gz" else one_line(str(record))
     )

@@ -219,8 +219,8 @@ def as_json(prompt: Prompt, allowed: Sequence[str] = ()) -> Prompt:
 
     The sentence stands behind the edits of the request, which are not meant for it.
     """
-    *before, asked = prompt.messages
-    content = f"{asked.content}\n{said('answers.json')}"
+    *before, last = prompt.messages
+    content = f"{last.content}\n{said('answers.json')}"
     title: dict[str, object] = {"type": "string"}
     if allowed:
         title["enum"] = list(allowed)
@@ -228,7 +228,7 @@ def as_json(prompt: Prompt, allowed: Sequence[str] = ()) -> Prompt:
     schema = strict_schema({"recommendations": titles})
     return replace(
         prompt,
-        messages=(*before, replace(asked, content=content)),
+        messages=(*before, replace(last, content=content)),
         schema=schema,
     )
 

@@ -1,4 +1,4 @@
-"""What a text model reads for a request, written and
+"""The prompt of a text model for a request, written and
 hashed once for all replicates of it.
 """
 

@@ -35,7 +35,7 @@ latest relations for some thousand users.
 """
 
 ANSWERS = 2**13
-"""Answers of which is kept what was read in them, about 2 kB each."""
+"""Answers whose readings are kept, about 2 kB each."""
 
 SCOPES = 2**11
 """Indexes of the titles of one request that are kept
@@ -44,7 +44,7 @@ for its replicates, about 10 kB each.
 
 
 class LLMRecommender:
-    """Asks a text model and reads its answers.
+    """Sends prompts to a text model and reads its answers.
 
     `render` and `read` are the two halves of `recommend`, so that raw completions can
     be stored and read again by a better parser. A model with a true ``scores_choices``
@@ -66,7 +66,7 @@ class LLMRecommender:
         lists_as_json = declares(model, "lists_as_json")
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
         self._questions = Latest[Question](QUESTIONS)
-        # What is known by the addresses of items is kept with them.
+        # Data that are found by the addresses of items are kept with them.
         self._read = Latest[tuple[Reading, tuple[Item, ...]]](ANSWERS)
         self._scopes = Latest[tuple[Scope, tuple[Item, ...]]](SCOPES)
         self._index: TitleIndex | None = None
@@ -92,8 +92,8 @@ class LLMRecommender:
         return self.question(request).prompt(seed, request.replicate)
 
     def question(self, request: Request) -> Question:
-        """What the model reads for `request`, rendered once for all its replicates and
-        comparisons.
+        """The question of the model for `request`, rendered once for all its replicates
+        and comparisons.
 
         A request is known by its parts, which `Request.replace` keeps.
         """

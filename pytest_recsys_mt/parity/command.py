@@ -1,4 +1,6 @@
-"""The command `recsys-mt parity`: one run of pytest, with a test of two recommenders."""
+"""The command `recsys-mt parity`: one run of pytest, with a test of two
+recommenders.
+"""
 
 import argparse
 import contextlib
@@ -31,7 +33,7 @@ OWN = {
     "--recsys-against": "B is what it is compared with",
     "-k": "the command chooses the test; for tests of your own run pytest",
 }
-"""Options of pytest that the command itself gives, and what to do instead."""
+"""Options of pytest that the command itself gives, and the advice for each."""
 
 
 def add(groups: Any) -> None:
@@ -150,8 +152,8 @@ def arguments(given: argparse.Namespace) -> list[str]:
     if given.fresh:
         found.append("--recsys-mode=refresh")
     if not any(argument.startswith("--recsys-keep") for argument in given.pytest):
-        # All users are asked, not as many as the verdict takes: the share of changed
-        # lists is wanted, and what they share.
+        # Requests of all users are sent, not as many as the verdict takes: the share of
+        # changed lists is wanted, and their common properties.
         found.append("--recsys-keep=baseline")
     return [*found, *given.pytest]
 
@@ -182,7 +184,7 @@ def _file_and_name(spec: str) -> str:
 
 
 def _require_options(given: argparse.Namespace) -> None:
-    """End the program if pytest is given what the command gives it."""
+    """End the program if pytest is given an option that the command gives it."""
     if given.pytest and not given.pytest[0].startswith("-"):
         given.parser.error(
             f"two recommenders are compared, so {given.pytest[0]!r} is one too many",

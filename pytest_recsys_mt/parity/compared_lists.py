@@ -66,7 +66,7 @@ class Lists:
         return same
 
     def effect(self, noisy: bool) -> Floats:
-        """What is claimed of each request, ``(n,)``: that its list differs, or with
+        """The effect of each request, ``(n,)``: whether its list differs, or with
         noise, the loss of agreement beyond it.
         """
         return self.floor - self.agreement if noisy else self.differs.astype(np.float64)

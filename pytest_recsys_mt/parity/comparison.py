@@ -1,4 +1,4 @@
-"""Compares two logs of answers to the same requests, without asking anybody."""
+"""Compares two logs of answers to the same requests, without sending any."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Status = Literal["holds", "violated", "inconclusive", "error"]
 
 @dataclass(frozen=True)
 class Account:
-    """What became of the requests of both logs: their sum is `requests`.
+    """The requests of both logs by their result: their sum is `requests`.
 
     Attributes:
         requests: All requests that a log names.
@@ -63,11 +63,11 @@ class Account:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two logs say of each other.
+    """The result of comparing two logs.
 
     Attributes:
-        status: Of the claim that the lists are the same but for the noise of both.
-        account: What became of the requests.
+        status: Of the claim that the lists are the same except for the noise of both.
+        account: The requests by their result.
         noisy: Whether a log has two answers to one request that differ, so that noise
             is known and taken off.
         users: How many users the compared requests are of; each counts once.
@@ -84,8 +84,8 @@ class Comparison:
         places: How many places of each list are compared.
         items: The items whose lists differ most in number: the item, lists of the first
             log with it, of the second.
-        shared: What the changed lists share, in a sentence or two; empty if nothing
-            stands out.
+        shared: The common property of the changed lists, in a sentence or two; empty if
+            none stands out.
     """
 
     status: Status
@@ -117,7 +117,7 @@ def compare(
 
     Users are the sample: each has the mean of its requests, and they are bet on in a
     random order (see `Bets`). A request that only one log answers, or of two users,
-    counts at both ends of what is possible: as another list against the claim that
+    counts at both ends of the possible values: as another list against the claim that
     lists are the same, and as the same list against the opposite claim.
 
     Args:
@@ -126,7 +126,7 @@ def compare(
         numbered: The numbers of both.
         margin: The most that the mean may be, in (0, 1).
         catalogue: Facts about items, by id; may be empty.
-        thing: What an item is called.
+        thing: The name of an item, such as ``book``.
     """
     varying = [log for log in (first, second) if log.varies]
     noisy = bool(varying)
@@ -172,7 +172,7 @@ def _compared(
     second: Log,
     varying: Sequence[Log],
 ) -> tuple[Integers, Account]:
-    """The requests that count, and what became of the others;
+    """The requests that count, and the others by their result;
     those of `varying` need two answers.
     """
     in_first, in_second = first.answered(0), second.answered(0)
@@ -216,7 +216,7 @@ def _at_ends(
 
     Args:
         user: The user of each compared request.
-        effect: What is known of these requests.
+        effect: The effects of these requests.
         lost: The user of each request of which nothing is known.
         low: The least that an effect can be; the most is 1.
     """
@@ -251,8 +251,8 @@ def _judged(
     low: float,
     margin: float,
 ) -> tuple[Status, tuple[float, float]]:
-    """What is shown of the mean, from the least and the most that it can be for each
-    user, in the order drawn.
+    """The bounds that are shown for the mean, from the least and the most that it can
+    be for each user, in the order drawn.
     """
     if not len(at_least):
         return "error", (low, 1.0)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_recsys_mt.parity.probes import (
-    CONFIRMED,
-    SCREENED,
+    STAGES,
     Ask,
     Differing,
     explanation,
@@ -93,4 +92,4 @@ def _plan(both: tuple[Any, Any], sides: tuple[Answers, Answers]) -> None:
     requests = [each.request for each in sides[0].sample().asked]
     guesses = len(list(guesses_for(requests, both[0].dataset.thing)))
     for each in both:
-        each.runner.plan_again(guesses * SCREENED + CONFIRMED, "an explanation")
+        each.runner.plan_again(guesses * STAGES[0] + sum(STAGES), "an explanation")

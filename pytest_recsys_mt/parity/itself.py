@@ -1,5 +1,5 @@
 """The tests that `recsys-mt parity A A` runs: is one
-recommender the same to itself, however it is asked?
+recommender the same to itself, however requests are sent?
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 MARGIN = 0.05
-"""How much agreement a noisy recommender may lose, if nothing else is said."""
+"""The agreement that a noisy recommender may lose by default."""
 
 MARGINS = (0.02, 0.05)
 """Of which margins the needed numbers of users are said."""
@@ -56,7 +56,7 @@ WAYS: Mapping[str, Transformation] = {
         asked="afresh",
     ),
 }
-"""The ways to ask for an answer once more, by their names in reports."""
+"""The ways to send a request once more, by their names in reports."""
 
 LIMITS = ("by_default", "exactly", *map("within_{}_percent".format, PERCENT))
 
@@ -115,8 +115,8 @@ def _require_earlier(recsys: Any) -> None:
 
 
 def with_sensitivity(verdict: Verdict, recsys: Any, margin: float) -> Verdict:
-    """The verdict on two draws of a noisy recommender, with what so many users can
-    show; a note of the run says it.
+    """The verdict on two draws of a noisy recommender, with a note of the run on the
+    smallest margin that so many users can show.
     """
     context = recsys.context
     if (
@@ -141,7 +141,9 @@ def with_sensitivity(verdict: Verdict, recsys: Any, margin: float) -> Verdict:
 
 
 def in_words(model: str, floor: float, users: int, found: Sensitivity) -> str:
-    """What the noise of a recommender lets so many users show, in a sentence or two."""
+    """The margins that so many users can show despite the noise, in a
+    sentence or two.
+    """
     needed = ", ".join(
         f"one of {margin:.0%} takes {f'more than {MOST:,}' if count is None else f'about {count:,}'}"
         for margin, count in found.users.items()
@@ -162,7 +164,9 @@ def in_words(model: str, floor: float, users: int, found: Sensitivity) -> str:
 
 
 def one_recommender(ours: Any, theirs: Any) -> bool:
-    """Whether two specs name one recommender of users: one class, and one fingerprint."""
+    """Whether two specs name one recommender of users: one class, and
+    one fingerprint.
+    """
     one, other = ours.runner.subject, theirs.runner.subject
     known = one.fingerprint is not None and bool(one.defined)
     return known and (one.fingerprint, one.defined) == (

@@ -17,7 +17,8 @@ from pytest_recsys_mt.parity.request_logs import (
     read,
 )
 from pytest_recsys_mt.report.outputs import require_output
-from pytest_recsys_mt.report.sheets import Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import write_sheets
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -32,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     """Compare two logs and report it.
 
     Returns:
-        0 if the lists are the same but for noise, else 1.
+        0 if the lists are the same except for noise, else 1.
 
     Raises:
         DataError: If a log cannot be read.
@@ -217,7 +218,7 @@ def _lists(count: int) -> str:
 
 
 def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
-    """Refuse what a comparison of logs cannot do.
+    """Refuse sides and options that a comparison of logs cannot use.
 
     Raises:
         DataError: If one side is no log, or an option does not apply.

@@ -12,16 +12,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pytest_recsys_mt.requests import Item, Rating, Request
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from pytest_recsys_mt.requests.nouns import plural
 
-SCREENED = 1
-"""Users on whom each guess is tried."""
+STAGES = (1, 2, 4, 8, 5)
+"""Users on whom a guess is tried, and further ones as long as it explains all before."""
 
-CONFIRMED = 19
-"""Further users on whom a guess is tried that explains the first ones."""
+FEWEST_USERS = 3
+"""A guess that was tried on fewer users is not reported."""
 
 LEAST_SHARE = 0.8
 """The least share of the users tried whose lists a guess must explain."""
@@ -106,32 +106,53 @@ def explanation(
         thing: What an item is called.
     """
     guesses = list(guesses_for([each.request for each in differing], thing))
-    found: list[Explanation] = []
     # B is the side that is served, and more often the one that lacks something.
     for answers_so in (1, 0):
-        ask = asks[1 - answers_so]
-        left = _explaining(guesses, differing, ask, answers_so, slice(0, SCREENED))
-        for guess, (explained, tried) in left.items():
-            if tried < min(SCREENED, len(differing)) or explained < tried:
-                continue
-            further = slice(SCREENED, SCREENED + CONFIRMED)
-            more = _explaining([guess], differing, ask, answers_so, further)
-            explained += more[guess][0]
-            tried += more[guess][1]
-            if explained >= LEAST_SHARE * tried:
-                found.append(Explanation(guess.words, answers_so, explained, tried))
-    if not found:
-        return None
+        counts = _counts(guesses, differing, asks[1 - answers_so], answers_so)
+        found = [
+            Explanation(guess.words, answers_so, explained, tried)
+            for guess, (explained, tried) in counts.items()
+            if tried >= FEWEST_USERS and explained >= LEAST_SHARE * tried
+        ]
+        if found:
+            return _best(found)
+    return None
+
+
+def _best(found: Sequence[Explanation]) -> Explanation:
+    """The explanation of most users; equal ones are named together."""
     best = max(found, key=lambda each: (each.explained / each.tried, each.tried))
     # Where all histories are of one length, the first 15 of 20 items are those without
     # the last 5.
     equal = [
         each.words
         for each in found
-        if each.answers_so == best.answers_so
-        and (each.explained, each.tried) == (best.explained, best.tried)
+        if (each.explained, each.tried) == (best.explained, best.tried)
     ]
     return dataclasses.replace(best, words=", or to ".join(equal[:MOST_EQUAL]))
+
+
+def _counts(
+    guesses: Sequence[Guess],
+    differing: Sequence[Differing],
+    ask: Ask,
+    answers_so: int,
+) -> Mapping[Guess, tuple[int, int]]:
+    """For how many users each guess explains the list of a side, and on how many it was
+    tried: on further ones as long as it explains all.
+    """
+    counts = dict.fromkeys(guesses, (0, 0))
+    begin = 0
+    for size in STAGES:
+        left = [
+            guess for guess, (explained, tried) in counts.items() if explained == tried
+        ]
+        some = slice(begin, begin + size)
+        more = _explaining(left, differing, ask, answers_so, some)
+        for guess, (explained, tried) in more.items():
+            counts[guess] = (counts[guess][0] + explained, counts[guess][1] + tried)
+        begin += size
+    return counts
 
 
 def _explaining(
@@ -242,7 +263,7 @@ def _without_repeats(history: History) -> History:
 
 
 def _of_ratings() -> Iterator[Guess]:
-    def of_scale(words: str, change: Callable[[float, Any], float | None]) -> Guess:
+    def of_scale(words: str, change: Callable[[float, Scale], float | None]) -> Guess:
         def changed(request: Request) -> Request:
             kept = []
             for rating in request.history:
@@ -253,7 +274,7 @@ def _of_ratings() -> Iterator[Guess]:
 
         return Guess(words, changed)
 
-    def middle(scale: Any) -> float:
+    def middle(scale: Scale) -> float:
         return (scale.low + scale.high) / 2
 
     yield of_scale(

@@ -1,4 +1,4 @@
-"""The tests that `recsys-mt parity` runs: is what is served what was trained?"""
+"""The tests that `recsys-mt parity` runs: is the trained recommender the served one?"""
 
 from typing import Any
 
@@ -12,8 +12,10 @@ from pytest_recsys_mt.verdict.verdict import NEEDED, Verdict
 
 
 @pytest.fixture(autouse=True)
-def _told_if_one(recsys: Any, recsys_against: Any) -> None:
-    """Note it if both specs name one recommender, which is then compared with itself."""
+def _note_if_one(recsys: Any, recsys_against: Any) -> None:
+    """Note it if both specs name one recommender, which is then
+    compared with itself.
+    """
     if one_recommender(recsys, recsys_against):
         note = (
             f"{recsys.model} and {recsys_against.model} are one recommender, of one class and one fingerprint: this is an "
@@ -43,7 +45,7 @@ def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> No
 
 
 def _told_of_exact(verdict: Verdict, recsys: Any) -> Verdict:
-    """The verdict; a note of the run says what else can be asked
+    """The verdict; a note of the run names ``--exact``
     if these users are too few for a share.
     """
     if NEEDED in verdict.details and verdict.oracle.startswith("served_as_trained:any"):

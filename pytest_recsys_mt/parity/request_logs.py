@@ -3,7 +3,8 @@
 A row holds the id of a ``request``, its ``user``, and the ``items`` that were shown,
 best first::
 
-    {"request": "7f3a", "user": "u17", "items": ["sku-5", "sku-9"], "version": "2026-11-30"}
+    {"request": "7f3a", "user": "u17", "items": ["sku-5", "sku-9"], "version":
+    "2026-11-30"}
 
 Further fields of plain values are facts about the request, such as its country or its
 version.
@@ -90,7 +91,7 @@ class Log:
         user: The user of each request, as the first of its rows names it; -1 for
             requests that the log lacks.
         unreadable: How many rows could not be read.
-        examples: Some of them, each with its place and what is wrong.
+        examples: Some of them, each with its place and its error.
         further: How many rows are answers beyond `ANSWERS` to a request.
         other_user: How many rows name another user than an earlier row of the same
             request.
@@ -113,7 +114,9 @@ class Log:
     _lengths: list[array[int]] = field(default_factory=list)
 
     def answered(self, answer: int) -> NDArray[np.bool_]:
-        """Which requests have the first answer (0), or the second (1), ``(requests,)``."""
+        """Which requests have the first answer (0), or the second (1),
+        ``(requests,)``.
+        """
         return self.rows_of(answer) >= 0
 
     def rows_of(self, answer: int) -> Integers:
@@ -192,7 +195,7 @@ class Log:
             lengths.extend([0] * more)
 
     def _trim(self, requests: int) -> None:
-        """Leave as many places as there are requests."""
+        """Cut the arrays to the number of requests."""
         self._grow(requests)
         del self.user[requests:]
         for arrays in (self.row_of, self._starts, self._lengths):
@@ -258,8 +261,8 @@ def read(path: Path, paths: Mapping[str, Sequence[str]], numbered: Numbered) -> 
             log._keep(numbered.requests.of(request), numbered.users.of(user), numbers)
         log.rows += 1
     if log.rows == log.unreadable:
-        told = "; ".join(log.examples) or "it is empty"
-        raise DataError(f"{str(path)!r} has no row that can be read: {told}")
+        reason = "; ".join(log.examples) or "it is empty"
+        raise DataError(f"{str(path)!r} has no row that can be read: {reason}")
     return log
 
 
@@ -316,7 +319,7 @@ def _fields_of(
 
 
 def _at(row: object, path: Sequence[str]) -> object:
-    """What stands at a path; in a list, what stands there in each of its entries."""
+    """The value at a path; of a list, the values there in each of its entries."""
     for place, name in enumerate(path):
         if isinstance(row, dict):
             row = row.get(name)
@@ -338,7 +341,7 @@ def _short(value: object) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str | dict[str, Any]]]:
-    """The rows of a file, each as text or as an object, with what one is called."""
+    """The rows of a file, each as text or as an object, with the name of one."""
     try:
         if path.suffix == ".parquet":
             for row in _of_parquet(path):
@@ -349,9 +352,9 @@ def _rows(path: Path) -> Iterator[tuple[str, str | dict[str, Any]]]:
             for line in lines:
                 yield "line", line
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        told = getattr(error, "strerror", None) or error
+        cause = getattr(error, "strerror", None) or error
         raise DataError(
-            f"the log {str(path)!r} cannot be read: {told}; name a file that ends in {', '.join(ENDINGS)}",
+            f"the log {str(path)!r} cannot be read: {cause}; name a file that ends in {', '.join(ENDINGS)}",
         ) from error
 
 

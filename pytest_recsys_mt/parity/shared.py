@@ -1,4 +1,4 @@
-"""What those requests share whose list differs between two logs."""
+"""The common properties of requests whose list differs between two logs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import SHARED
 
 SAMPLE = 1000
-"""How many requests with changed lists are looked through
-for what they share, and as many others.
+"""The number of requests with changed lists that are searched
+for common properties, and of as many others.
 """
 
 
@@ -31,8 +31,8 @@ def shared_by_changed(
     numbered: Numbered,
     context: Context,
 ) -> str:
-    """What tells changed lists from the others, in a
-    sample of both; see `what_is_shared`.
+    """The facts that distinguish changed lists from the others,
+    in a sample of both; see `what_is_shared`.
     """
     differs = lists.differs
     places = _sample(logs[0].users[chosen], differs)

@@ -1,8 +1,8 @@
 """Begins the tests of a recommender before pytest comes to them, so that their requests
 are sent together.
 
-What the body of such a test prints, warns of and logs before its test is kept for the
-test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
+The output, warnings and logs of the body of such a test before its test are kept for
+the test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
 """
 
 import inspect
@@ -11,6 +11,7 @@ import time
 import unittest
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,9 +27,9 @@ from pytest_recsys_mt.plugin.state import (
     BEGUN,
     RUNNING_TEST,
     Begun,
-    asks_now,
     is_shipped,
     new_running_test,
+    sends_now,
 )
 from pytest_recsys_mt.safety.errors import RecsysError
 
@@ -36,13 +37,15 @@ AHEAD = "recsys_ahead"
 """The mark of a test whose body may begin before the test."""
 
 ONCE = "recsys_once"
-"""The mark of a test whose body does not, though `AHEAD` is wanted for those around it."""
+"""The mark of a test whose body does not, though `AHEAD` is wanted for
+those around it.
+"""
 
 SLOW = "without greenlet each test waits for its own answers, one after another; pip install greenlet"
 """The note of a run in which bodies cannot be parked."""
 
 
-def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
+def send_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     """Begin the bodies that run ahead, and send the requests that they wait for, all
     together.
 
@@ -96,7 +99,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         with run.progress.doing(f"for {len(parts)} tests"), only_one as is_first:
             if is_first:
                 Schedule(run.executor, parts).run()
-    asks_now(item, run)
+    sends_now(item, run)
     return time.perf_counter() - began
 
 
@@ -183,7 +186,7 @@ def _has_begun(item: pytest.Item) -> bool:
 
 def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
     """The body of a test as a part of a schedule; none if the
-    recommender cannot do what it needs.
+    recommender lacks an ability that it needs.
     """
     begun = item.stash.get(BEGUN, None) or _new(item, current, run)
     transformation = begun.running.transformation
@@ -209,9 +212,9 @@ def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[P
     """The first requests of a metamorphic test as a part of a schedule; none if they
     are not known beforehand.
     """
-    if not items.asks_two_sides(item):
+    if not items.sends_two_sides(item):
         return []
-    # What a transformation raises here, it raises again in its own test.
+    # An exception of a transformation here is raised again in its own test.
     with suppress(Exception, *OUTCOMES):
         begun = _new(item, current, run)
         recsys = begun.recsys
@@ -235,7 +238,7 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
         running.model = current.model
         running.recsys = current.recsys.like(design, running.report)
     assert running.recsys is not None
-    begun = Begun(running, running.recsys, Apart(item, run))
+    begun = Begun(running, running.recsys, Apart(item, partial(sends_now, item, run)))
     item.stash[BEGUN] = begun
     return begun
 
@@ -265,10 +268,10 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 
 def _runs_ahead(item: pytest.Function, run: Run) -> bool:
-    """Whether the body of a test runs ahead: it asks for it, and
+    """Whether the body of a test runs ahead: it is marked for it, and
     needs nothing that pytest sets up for it.
     """
-    if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
+    if not _is_marked(item, run) or is_skipped(item) or items.is_drawn(item):
         return False
     if (
         items.own_fixtures(item)
@@ -283,8 +286,8 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
     return set(inspect.signature(item.obj).parameters) <= available
 
 
-def _asks_for_it(item: pytest.Function, run: Run) -> bool:
-    """Whether a test asks to run ahead.
+def _is_marked(item: pytest.Function, run: Run) -> bool:
+    """Whether a test is marked to run ahead.
 
     The closest of its marks says so; without one, tests of shipped suites do, and all
     tests if the ini file says so.

@@ -1,5 +1,5 @@
-"""Users' code that runs for a test before the test: what it prints, logs, warns of and
-draws is kept for the test.
+"""Users' code that runs for a test before the test: its output, logs, warnings and
+random states are kept for the test.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ import random
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.plugin.state import asks_now
 
 
 class Apart:
@@ -27,16 +24,17 @@ class Apart:
 
     Args:
         item: The test.
-        run: The run.
+        begin: Called before each stretch; records that requests from then on are sent
+            for this test.
 
     Attributes:
         seconds: The time that the stretches took.
     """
 
-    def __init__(self, item: pytest.Item, run: Run) -> None:
+    def __init__(self, item: pytest.Item, begin: Callable[[], None]) -> None:
         self.seconds = 0.0
         self._item = item
-        self._run = run
+        self._begin = begin
         self._out = _text_buffer()
         self._err = _text_buffer()
         self._warned: list[warnings.WarningMessage] = []
@@ -47,7 +45,7 @@ class Apart:
     def __call__(self) -> Iterator[None]:
         """Surround one stretch of users' code."""
         began = time.perf_counter()
-        asks_now(self._item, self._run)
+        self._begin()
         generators_outside = _generators()
         handlers_outside = logging.root.handlers
         _set_generators(self._generators or generators_outside)
@@ -74,8 +72,8 @@ class Apart:
                 self.seconds += time.perf_counter() - began
 
     def hand_over(self) -> None:
-        """Print, log and warn of within the test what was
-        printed, logged and warned of before it.
+        """Repeat the output, logs and warnings from before the
+        test within it.
         """
         for buffer, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             buffer.flush()

@@ -1,4 +1,6 @@
-"""From test functions to test items: one for each recommender and each transformation."""
+"""From test functions to test items: one for each recommender and each
+transformation.
+"""
 
 import importlib.util
 from collections import Counter
@@ -26,7 +28,7 @@ from pytest_recsys_mt.plugin.items import (
 from pytest_recsys_mt.safety.sanitize import slug
 
 FIXTURES = frozenset({"recsys", "recsys_model", "recsys_recommenders"})
-"""A test that uses one of these fixtures asks a recommender through the plugin."""
+"""A test that uses one of these fixtures sends requests through the plugin."""
 
 THOROUGH = "recsys_thorough"
 """The mark of a test that makes many calls."""
@@ -37,8 +39,8 @@ the given transformations or for all.
 """
 
 
-def asks(item: pytest.Item) -> bool:
-    """Whether a test asks a recommender. A run without such a test is partial."""
+def sends_requests(item: pytest.Item) -> bool:
+    """Whether a test sends requests. A run without such a test is partial."""
     return not FIXTURES.isdisjoint(fixtures_of(item))
 
 
@@ -47,7 +49,7 @@ def left_out(
     effort: Effort,
     named: Collection[Path],
 ) -> list[pytest.Item]:
-    """Remove from `items` the tests that ask more than an effort allows, and return
+    """Remove from `items` the tests that send more than an effort allows, and return
     them.
 
     Args:
@@ -94,14 +96,14 @@ def _file_of_module(name: str) -> Path | None:
 
 
 def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
-    """Whether a test asks no more than an effort allows."""
+    """Whether a test sends no more than an effort allows."""
     if effort == "thorough":
         return True
     if effort != "quick":
         return item.get_closest_marker(THOROUGH) is None
     quick = item.get_closest_marker(QUICK)
     if quick is None:
-        return not asks(item)
+        return not sends_requests(item)
     return not quick.args or name_of(parameters_of(item).get("followup")) in quick.args
 
 
@@ -167,7 +169,7 @@ def _parameter_values(transformation: Any) -> Any:
 
 
 def _id_of(transformation: Any, name: str) -> str:
-    """What a transformation is called in the id of its test."""
+    """The name of a transformation in the id of its test."""
     given = getattr(transformation, "id", None) if is_param(transformation) else None
     return slug(str(given or name))
 

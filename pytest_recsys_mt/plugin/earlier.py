@@ -1,7 +1,7 @@
 """The kept runs as a new run uses them: tests that were not settled run first, and
-their smallest examples are asked again.
+their smallest examples are sent again.
 
-`pytest_recsys_mt.plugin.since` makes the lines on what changed, which the end of a run
+`pytest_recsys_mt.plugin.since` makes the lines on changes, which the end of a run
 prints.
 """
 
@@ -18,7 +18,7 @@ from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import UNSETTLED
 from pytest_recsys_mt.gate.store import Store, Was
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import (
     design_of,
     parameters_of,
@@ -94,11 +94,11 @@ class Earlier:
         return [row for row in rows_of_run if row["nodeid"] == nodeid]
 
     def replay(self, item: pytest.Function, recsys: Recsys, run: Run) -> None:
-        """Ask a recommender the smallest examples that its tests found when they last
+        """Send a recommender the smallest examples that its tests found when they last
         ran.
 
-        This happens once for each recommender, before it is asked anything else. A
-        worker does not know which tests it will run, so it asks the example of `item`
+        This happens once for each recommender, before any other request. A
+        worker does not know which tests it will run, so it sends the example of `item`
         alone, for each test.
 
         Args:
@@ -129,7 +129,7 @@ class Earlier:
         from pytest_recsys_mt.engine.counterexample import answered_as_before
 
         relation = relation_of(item)
-        # Its verdicts go nowhere: they belong to no test that runs now.
+        # Its verdicts are dropped: they belong to no test that runs now.
         recsys_of_item = recsys.like(
             design_of(item, run.settings.design),
             report=lambda verdict: verdict,
@@ -168,11 +168,11 @@ class Earlier:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the tests that were not settled first, within each recommender.
+        """Move the tests that were not settled to the front, within each recommender.
 
         Tests of one module stay together, so that its fixtures are set up once.
         """
-        if not any(asks(item) for item in items):
+        if not any(sends_requests(item) for item in items):
             return
         ranks = {
             item: self._rank(item) for item in items
@@ -203,8 +203,8 @@ class Earlier:
         terminalreporter: Any,
         config: pytest.Config,
     ) -> None:
-        """Print what was fixed, what still fails and what
-        fails now, since the tests last ran.
+        """Print the tests that are fixed, that still fail and
+        that fail now, since they last ran.
         """
         record = config.stash.get(RECORD, None)
         if record is None or not self.known:

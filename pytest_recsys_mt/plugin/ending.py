@@ -38,7 +38,7 @@ _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def never_ended(path: Path) -> bool:
-    """Whether a file is what `begun_record` wrote, which the
+    """Whether a file is the one of `begun_record`, which the
     end of its run should have replaced.
     """
     with suppress(OSError):
@@ -48,15 +48,15 @@ def never_ended(path: Path) -> bool:
 
 
 @contextmanager
-def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[None]:
-    """Put a record that no gate passes where that of this run will be.
+def begun_record(config: pytest.Config, *, restore: bool = False) -> Iterator[None]:
+    """Write a record that no gate passes where that of this run will be.
 
     Without it, a process that ends at once, as by ``os._exit(0)`` in a recommender,
     would leave the record of an older run, and exit status 0.
 
     Args:
         config: The configuration of the pytest run.
-        put_back: Whether the file that was there before comes back in any case; else
+        restore: Whether the file that was there before comes back in any case; else
             only if the run is refused inside.
 
     Raises:
@@ -88,13 +88,13 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
             ) from error
         yield
     except pytest.UsageError:
-        put_back = True
+        restore = True
         raise
     finally:
-        # If the disk fails here too, this must not hide what ended the run. The older
-        # file then stays beside its place.
+        # If the disk fails here too, this must not hide the cause of the end. The older
+        # file then stays next to its place.
         with suppress(OSError):
-            if not put_back:
+            if not restore:
                 older.unlink(missing_ok=True)
             elif older.exists():
                 os.replace(older, place)
@@ -103,7 +103,7 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
 
 
 def begin_junit(config: pytest.Config) -> None:
-    """Put a JUnit file with an error where pytest will write that of this run.
+    """Write a JUnit file with an error where pytest will write that of this run.
 
     The process may end before pytest writes its own.
     """
@@ -131,7 +131,7 @@ def conclude(
     reported: Reported,
     junit_failure: OSError | None = None,
 ) -> None:
-    """Write the record and the other reports, if the run asked a recommender.
+    """Write the record and the other reports, if the run sent requests.
 
     Args:
         session: The session. Its exit status becomes a failure if the gate does not
@@ -155,7 +155,7 @@ def conclude(
         config.stash[state.PROBLEMS].append(_NOTHING_PINNED)
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
-    is_wanted = bool(rows) or _asked_for(config)
+    is_wanted = bool(rows) or _is_requested(config)
     if not is_wanted and not collected:
         return
     from pytest_recsys_mt.report.attempts import lost, missing, results_of
@@ -187,7 +187,7 @@ def conclude(
 
 
 def _remove_begun_record(config: pytest.Config) -> None:
-    """Remove what `begun_record` wrote: an option of the ini file writes a record only
+    """Remove the file of `begun_record`: an option of the ini file writes a record only
     where something was judged.
     """
     path = config.invocation_params.dir / (config.stash[state.SETTINGS].json or "")
@@ -235,7 +235,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
 
 @contextmanager
 def _captured(config: pytest.Config) -> Iterator[None]:
-    """Keep what a recommender prints off the terminal, as during
+    """Keep the output of a recommender off the terminal, as during
     a test, unless the user wants it (``-s``).
     """
     manager: Any = config.pluginmanager.getplugin("capturemanager")
@@ -247,10 +247,10 @@ def _captured(config: pytest.Config) -> Iterator[None]:
         yield
     finally:
         manager.suspend_global_capture(in_=False)
-        manager.read_global_capture()  # drops what was captured
+        manager.read_global_capture()  # drops the captured output
 
 
-def _asked_for(config: pytest.Config) -> bool:
+def _is_requested(config: pytest.Config) -> bool:
     """Whether the user wants a report on recommenders, whatever was collected.
 
     Options in the ini file apply to every command, so they do not count: a run of other

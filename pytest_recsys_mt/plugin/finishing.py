@@ -1,5 +1,5 @@
-"""The hooks at the end of a run: what workers report, the
-reports that are written, and the summary.
+"""The hooks at the end of a run: the results of workers,
+the reports that are written, and the summary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take from a worker its run, its results at the end, and the errors in the tests."""
+    """Take from a worker its run, its results at the end, and the
+    errors in the tests.
+    """
     node.config.stash[state.RUN_NAMES].add(node.workerinput["testrunuid"])
     output = getattr(node, "workeroutput", {})
     if state.AGAIN_KEY in output:
@@ -39,7 +41,9 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """Write the record, and add the facts to the JUnit file, when all results are in."""
+    """Write the record, and add the facts to the JUnit file, when all
+    results are in.
+    """
     config = session.config
     run = config.stash.get(state.RUN, None)
     reported = config.stash.get(state.REPORTED, None)
@@ -95,7 +99,7 @@ def _end_tests(
     run: Run | None,
     reported: Reported | None,
 ) -> None:
-    """Report what this process found beyond its tests; if the
+    """Report the findings of this process beyond its tests; if the
     run is interrupted, end the workers.
     """
     config = session.config
@@ -110,16 +114,18 @@ def _end_tests(
         state.INTERRUPTIONS
     ].finish()  # a Ctrl-C from here on would lose the JUnit file
     if session.exitstatus == pytest.ExitCode.INTERRUPTED and reported is not None:
-        from pytest_recsys_mt.engine.drift import unheard
+        from pytest_recsys_mt.engine.drift import unreported
         from pytest_recsys_mt.plugin.interruptions import end_workers
 
         killed = end_workers(reported.nodes)
         if killed:
-            config.stash[state.AGAIN].append(unheard(killed))
+            config.stash[state.AGAIN].append(unreported(killed))
 
 
 def _remove_accounts(config: pytest.Config) -> None:
-    """Remove the files in which the processes of this run counted its calls and costs."""
+    """Remove the files in which the processes of this run counted its
+    calls and costs.
+    """
     if not config.stash[state.RUN_NAMES]:
         return
     from pytest_recsys_mt.calls.limits import account
@@ -134,7 +140,7 @@ def _remove_accounts(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print what was found, or the errors in the tests."""
+    """Print the summary, or the errors in the tests."""
     reporter = Safe(terminalreporter)
     for problem in config.stash[state.PROBLEMS]:
         reporter.write_line(f"ERROR: {problem}", red=True)

@@ -1,7 +1,7 @@
 """The pytest hooks and the fixtures.
 
 Every pytest run of an environment imports this module, so it imports nothing heavy. A
-hook imports what it needs when the first recommender test comes.
+hook imports the modules that it needs when the first recommender test comes.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_internalerror(excrepr: Any) -> None:
-    """Take keys out of the error of a hook, as of a `conftest.py`, before it is shown."""
+    """Take keys out of the error of a hook, as of a `conftest.py`,
+    before it is shown.
+    """
     safe(excrepr)
 
 
@@ -177,7 +179,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(
     trylast=True,
-)  # after -k and -m, so that only what they select counts as left out
+)  # after -k and -m, so that only tests that they select count as left out
 def pytest_collection_modifyitems(
     config: pytest.Config,
     items: list[pytest.Item],
@@ -220,15 +222,15 @@ def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> No
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Report to the controller, if any, which tests ask a recommender, then check what
-    they use.
+    """Report to the controller, if any, which tests send requests, then check the
+    objects that they use.
 
     The order matters, as making a recommender may end the process.
     """
     config = session.config
     settings = config.stash[state.SETTINGS]
     runs_no_test = settings.list or state.runs_nothing(config) or session.testsfailed
-    asking_tests = sum(collection.asks(item) for item in session.items)
+    asking_tests = sum(collection.sends_requests(item) for item in session.items)
     if asking_tests and not runs_no_test:
         # Before anything makes the run, which takes the settings as they are then.
         config.stash[state.SETTINGS] = replace(settings, family=asking_tests)
@@ -263,7 +265,9 @@ def pytest_report_collectionfinish(
     settings = config.stash[state.SETTINGS]
     if settings.list or config.option.collectonly:
         return None
-    if not any(collection.asks(item) and state.is_shipped(item) for item in items):
+    if not any(
+        collection.sends_requests(item) and state.is_shipped(item) for item in items
+    ):
         return None
     users, smallest_shown = state.run_of(config).shows
     if smallest_shown <= state.SMALLEST:

@@ -21,7 +21,7 @@ PATIENCE = 10.0
 
 TOGETHER = 2.0
 """Seconds within which further signals are one with the
-last: who is impatient presses Ctrl-C thrice.
+last: an impatient user presses Ctrl-C several times.
 """
 
 
@@ -37,7 +37,7 @@ class Interruptions:
 
     def __init__(self, *, worker: bool) -> None:
         self._worker = worker
-        self._told = 0  # how many signals counted
+        self._signals = 0  # how many signals counted
         self._last = -TOGETHER  # when the last one came, counted or not
         self._before: dict[int, Any] = {}  # the handlers that were replaced
 
@@ -67,19 +67,19 @@ class Interruptions:
 
     def finish(self) -> None:
         """Treat the run as ending: the next signal is ignored, as after a first one."""
-        self._told = max(self._told, 1)
+        self._signals = max(self._signals, 1)
 
     def _take(self, number: int, _frame: object) -> None:
         previous = self._last
         self._last = time.monotonic()
-        if self._told and self._last - previous < TOGETHER:
+        if self._signals and self._last - previous < TOGETHER:
             return
-        self._told += 1
-        if self._told == 1:
+        self._signals += 1
+        if self._signals == 1:
             interrupted.set()
             raise KeyboardInterrupt
-        if self._told > 2 and not self._worker:
-            # What was there before would only raise, and code may catch all and go on.
+        if self._signals > 2 and not self._worker:
+            # The earlier handler would only raise, and code may catch all and go on.
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
 
@@ -93,7 +93,7 @@ def end_workers(nodes: Sequence[Any]) -> int:
     has caught the signal, is killed.
 
     Returns:
-        The number of workers that were killed, whose last calls nobody reported.
+        The number of workers that were killed, whose last calls were not reported.
     """
     local = [node for node in nodes if node.gateway.spec.popen]
     _signal(_running(local), signal.SIGINT)

@@ -1,4 +1,4 @@
-"""What is known of a test before its setup: its recommender, its design, its questions."""
+"""The facts of a test before its setup: its recommender, its design, its questions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ def design_of(item: pytest.Item, design: Design) -> Design:
         item: The test. Its marks ``recsys_design`` change the design, the closest one
             last, and a relation that changes training data makes it refit.
         design: How the options say that requests are made. If they give a number of
-            users, a mark may ask fewer users, but not more.
+            users, a mark may take fewer users, but not more.
 
     Returns:
         The design of this test.
@@ -61,7 +61,7 @@ def fixtures_of(item: pytest.Item) -> set[str]:
 
 
 def plain_parameters(item: pytest.Function) -> set[str]:
-    """The parameters of a test that no fixture of the user makes something of."""
+    """The parameters of a test that no fixture of the user takes."""
     definitions = _fixture_definitions(item)
     plain = set()
     for name in parameters_of(item):
@@ -98,15 +98,15 @@ OUR_FIXTURES = frozenset(
 
 
 def own_fixtures(item: pytest.Function) -> set[str]:
-    """The names of the fixtures that pytest sets up for a test beside `OUR_FIXTURES`,
-    setup methods among them.
+    """The names of the fixtures that pytest sets up for a test other than
+    `OUR_FIXTURES`, setup methods among them.
     """
     return fixtures_of(item) - OUR_FIXTURES - plain_parameters(item)
 
 
 def surroundings_of(item: pytest.Function) -> tuple[str, ...]:
-    """What pytest sets up for a test: equal for tests with the same fixtures, which
-    have the same parameters.
+    """The fixtures that pytest sets up for a test: equal for tests with the same
+    fixtures, which have the same parameters.
     """
     definitions = _fixture_definitions(item)
     surroundings = []
@@ -133,7 +133,7 @@ def _names_in_code(code: CodeType) -> set[str]:
     return names
 
 
-def asks_two_sides(item: pytest.Item) -> bool:
+def sends_two_sides(item: pytest.Item) -> bool:
     """Whether a test is metamorphic and its questions are known beforehand."""
     return item.get_closest_marker(MARK) is not None and not is_drawn(item)
 
@@ -161,7 +161,7 @@ class Given:
     during: str
 
     def place(self, fingerprint: object) -> str:
-        """What distinguishes a recommender from others of its name.
+        """The key that distinguishes a recommender from others of its name.
 
         Args:
             fingerprint: The fingerprint of the recommender; None if it has none.
@@ -227,8 +227,8 @@ _COLLECTORS: dict[str, type[pytest.Collector]] = {
 
 
 def _during(item: pytest.Item, scope: str) -> str:
-    """The id of what a fixture of a scope gives one object
-    during; empty for the whole session.
+    """The id of the collector during which a fixture of a scope
+    gives one object; empty for the whole session.
     """
     if scope == "function":
         return item.nodeid

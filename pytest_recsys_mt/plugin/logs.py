@@ -1,5 +1,5 @@
 """Lines of pytest's log file and live log without keys:
-a recommender may log what it sends.
+a recommender may log its requests.
 """
 
 import logging
@@ -9,8 +9,8 @@ import pytest
 from pytest_recsys_mt.safety.redaction import redact
 
 HANDLERS = ("log_file_handler", "log_cli_handler")
-"""Those of pytest's plugin that write while a test runs; what
-it captures is in the report of the test.
+"""Those of pytest's plugin that write while a test runs; lines
+that it captures are in the report of the test.
 """
 
 
@@ -30,7 +30,7 @@ class WithoutKeys(logging.Formatter):
 
 
 def log_without_keys(config: pytest.Config) -> None:
-    """Take keys out of what is logged from now on; pytest
+    """Take keys out of lines that are logged from now on; pytest
     has no hook for a line of its log.
     """
     plugin = config.pluginmanager.get_plugin("logging-plugin")

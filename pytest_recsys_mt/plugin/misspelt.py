@@ -1,5 +1,5 @@
-"""Finds what is nearly a name of ours: options, ini
-keys, environment variables and marks.
+"""Finds misspelt names of ours: options, ini keys,
+environment variables and marks.
 """
 
 import difflib
@@ -28,7 +28,9 @@ VARIABLES = (
     "RECSYS_HTTP_ORIGIN",
     "RECSYS_MT_DATA",
 )
-"""The environment variables that the package reads, beside those of other projects."""
+"""The environment variables that the package reads, other than those of
+other projects.
+"""
 
 
 def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
@@ -90,7 +92,7 @@ def check_environment() -> None:
 
 
 def wrong_marks(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str]:
-    """What is wrong with the marks of the selected tests, one sentence each."""
+    """The errors in the marks of the selected tests, one sentence each."""
     registered = [_registered_name(str(line)) for line in config.getini("markers")]
     our_marks = [name for name in registered if name.startswith("recsys_")]
     problems = []
@@ -145,7 +147,7 @@ def _problem_with_design(mark: pytest.Mark) -> str | None:
 
 
 def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None:
-    """What the user may have meant by an unknown name, with a blank behind it; None if
+    """A suggestion for an unknown name, with a blank behind it; None if
     it may belong to another plugin.
 
     Args:
@@ -166,7 +168,7 @@ def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None
         if is_ours or difflib.SequenceMatcher(None, name, nearest).ratio() >= NEAR:
             return f"did you mean {nearest!r}? "
     if is_ours:
-        # A long list hides what the user looks for; the help says what each is for.
+        # A long list hides the name that the user looks for; the help explains each.
         return (
             f"choose one of {', '.join(known_names)}. "
             if len(known_names) <= _MOST_LISTED
@@ -176,7 +178,7 @@ def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None
 
 
 def _stem(name: str) -> str:
-    """A name without what all names of ours begin with, in one spelling."""
+    """A name without the prefix of all names of ours, in one spelling."""
     return re.sub("^(-o )?-*recsys[-_]|^-*", "", name.casefold()).replace("_", "-")
 
 

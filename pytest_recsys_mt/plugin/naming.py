@@ -14,11 +14,11 @@ from pytest_recsys_mt.safety.redaction import redact
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
-    """Put the variable's name into the ids of parameters in place of its key, for tests
-    that ask a recommender.
+    """Write the variable's name into the ids of parameters in place of its key, for
+    tests that send requests.
 
-    Here, before pytest makes the tests, so that what selects them by id (``-k``,
-    ``--lf``, a command of ours) finds them. pytest has no public way to ids that are
+    Here, before pytest makes the tests, so that options that select them by id (``-k``,
+    ``--lf``, a command of ours) find them. pytest has no public way to ids that are
     given (`pytest.param` and ``ids=``).
     """
     result = yield

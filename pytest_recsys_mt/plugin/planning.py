@@ -18,7 +18,7 @@ from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.run_facts import drifts
 from pytest_recsys_mt.engine.source import Branches
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
 from pytest_recsys_mt.plugin.state import running_test_of
@@ -56,10 +56,10 @@ class Planning:
         config: pytest.Config,
         items: list[pytest.Item],
     ) -> None:
-        """Deselect the tests that ask no recommender."""
+        """Deselect the tests that send no requests."""
         asking, others = [], []
         for item in items:
-            if asks(item) or "recommender" in fixtures_of(item):
+            if sends_requests(item) or "recommender" in fixtures_of(item):
                 asking.append(item)
             else:
                 others.append(item)
@@ -102,8 +102,8 @@ class Planning:
         running = running_test_of(pyfuncitem)
         nodeid = pyfuncitem.nodeid
         if inspect.iscoroutinefunction(pyfuncitem.obj):
-            return None  # pytest says what is missing
-        if _asks_itself(pyfuncitem):
+            return None  # pytest names the missing fixture
+        if _calls_recommender(pyfuncitem):
             self.unplanned[nodeid] = "asks the recommender itself, not through recsys"
             return True
         if is_drawn(pyfuncitem):
@@ -206,7 +206,7 @@ def _rare_collections() -> Iterator[None]:
     """Run the garbage collector rarely: the many requests and
     made-up answers of a plan stay until its end.
     """
-    gc.freeze()  # the collector need not look at what is imported by now
+    gc.freeze()  # the collector need not look at modules that are imported by now
     usual_threshold = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
     try:
@@ -216,7 +216,7 @@ def _rare_collections() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _asks_itself(item: pytest.Function) -> bool:
+def _calls_recommender(item: pytest.Function) -> bool:
     """Whether a test, or a fixture of the user's that it may
     use, calls the recommender directly.
     """

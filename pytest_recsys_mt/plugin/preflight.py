@@ -1,4 +1,4 @@
-"""Checks, before collection, that what the command line names exists."""
+"""Checks, before collection, that the objects that the command line names exist."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def named(option: str, value: object) -> Iterator[None]:
 
 
 def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Document]]:
-    """Check what the command line names, before any test is collected.
+    """Check the objects that the command line names, before any test is collected.
 
     Args:
         config: The configuration of the pytest run.
@@ -83,7 +83,7 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
     if any(_is_typed(config, name) for name in (*NAMED, *specs_of_suites)):
         from pytest_recsys_mt.plugin.ending import begun_record
 
-        with begun_record(config, put_back=True):
+        with begun_record(config, restore=True):
             check_named(config, settings)
     return baselines
 
@@ -112,7 +112,9 @@ def _dollars(settings: Settings) -> str:
 
 
 def check_prices(settings: Settings) -> None:
-    """Check that the price file can be read, and that a limit on the cost can be kept."""
+    """Check that the price file can be read, and that a limit on the
+    cost can be kept.
+    """
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
 
@@ -130,7 +132,7 @@ def check_prices(settings: Settings) -> None:
         except RecsysError:
             continue  # reported where the recommender is looked up
         if _does_more(recommender, verbs):
-            continue  # what it does for a suite are no counted calls
+            continue  # its calls for a suite are not counted
         if prices.of(spec, identity or {"recommender": spec}) is None:
             raise pytest.UsageError(
                 f"the price of {shown(spec)!r} is not known, so {_dollars(settings)} "
@@ -139,8 +141,8 @@ def check_prices(settings: Settings) -> None:
 
 
 def _does_more(made: object, verbs: Sequence[str]) -> bool:
-    """Whether an object has a method of a suite, which is
-    neither asked for lists nor for texts.
+    """Whether an object has a method of a suite, which returns
+    neither lists nor texts.
     """
     from pytest_recsys_mt.recommenders.own_objects import VERBS, name_of
 
@@ -154,8 +156,8 @@ def _does_more(made: object, verbs: Sequence[str]) -> bool:
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """Check that the named recommenders, judge, profiler, dataset and prompt exist.
 
-    `check_used` looks up what the ini file names: other runs in the same project need
-    not pay for it.
+    `check_used` looks up the objects that the ini file names: other runs in the same
+    project need not pay for it.
     """
     for option, spec, verbs in _specs(settings):
         if _is_typed(config, option):
@@ -220,9 +222,10 @@ def check_prompt(settings: Settings) -> None:
 
 
 def require_key(settings: Settings, spec: str, recommender: object) -> None:
-    """Check that a recommender has the key that its server wants, if it will be asked.
+    """Check that a recommender has the key that its server wants, if requests will be
+    sent.
 
-    Answers in the cache need no key; whether they are all that a run asks is not known
+    Answers in the cache need no key; whether a run sends no other requests is not known
     before it.
     """
     require = method_of(recommender, "require_key")

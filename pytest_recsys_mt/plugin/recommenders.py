@@ -1,4 +1,4 @@
-"""Recommenders beside the one under test: the fixture `recsys_recommenders`."""
+"""Recommenders other than the one under test: the fixture `recsys_recommenders`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recommenders:
-    """Makes recommenders of specs, each once for all tests, and asks them the requests
-    of one test.
+    """Makes recommenders of specs, each once for all tests, and sends them the
+    requests of one test.
 
     Attributes:
         design: How the requests of the test are made.

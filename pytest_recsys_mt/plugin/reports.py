@@ -1,5 +1,5 @@
-"""What a run receives about its tests: which ones ask a
-recommender, and the result of each.
+"""The reports that a run receives: which tests send
+requests, and the result of each.
 """
 
 import json
@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 KEY = "recsys_mt_collected"
-"""Where a worker gets the name of the file for what it collected."""
+"""Where a worker gets the name of the file for the tests that it collected."""
 
 
 def does_not_apply(report: Any) -> bool:
@@ -47,8 +47,8 @@ class Reported:
     """A pytest plugin that keeps the reports of a run in the order of arrival.
 
     If workers run the tests, the controller collects none, and a worker that dies sends
-    nothing more. So each worker reports what it collected before it runs a test. It
-    uses a file, as xdist carries no plugin messages at that time.
+    nothing more. So each worker reports the tests that it collected before it runs a
+    test. It uses a file, as xdist carries no plugin messages at that time.
 
     Attributes:
         nodes: The workers, as xdist's controller lists them.
@@ -69,7 +69,7 @@ class Reported:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep a report, after adding what users' code raised in its test."""
+        """Keep a report, after adding the exceptions of users' code in its test."""
         self._add_raised(report)
         self.tests.append(report)
 
@@ -97,8 +97,8 @@ class Reported:
             failed_rows[0]["traceback"] = "\n\n".join(texts)
 
     def _text_of(self, raised: dict[str, Any], nodeid: str) -> str:
-        """What the report of a test says of one traceback: all of
-        it, or the id of the test that has it.
+        """The text of a test's report for one traceback: all of it,
+        or the id of the test that has it.
         """
         first = self._first_with.setdefault(raised["key"], nodeid)
         if first != nodeid:
@@ -151,8 +151,8 @@ class Reported:
         node.workerinput[KEY] = str(self._from_workers)
 
     def collected(self, session: pytest.Session) -> list[str]:
-        """The ids of the selected tests that ask a
-        recommender; call it once, at the end.
+        """The ids of the selected tests that send requests;
+        call it once, at the end.
         """
         path = self._from_workers
         if path is None:
@@ -161,7 +161,7 @@ class Reported:
                 "items",
                 (),
             )  # missing if the collection was interrupted
-            return [item.nodeid for item in items if asks(item)]
+            return [item.nodeid for item in items if sends_requests(item)]
         try:
             return list(_collected_in(path)["asking"])
         finally:
@@ -183,7 +183,9 @@ class Reported:
 
 
 def _collected_in(path: Path) -> dict[str, Any]:
-    """What `say_collected` wrote to a file; nothing if no worker has written it."""
+    """The content that `say_collected` wrote to a file; nothing if no
+    worker wrote it.
+    """
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -191,7 +193,7 @@ def _collected_in(path: Path) -> dict[str, Any]:
 
 
 def say_collected(session: pytest.Session, note_on: Callable[[], str | None]) -> None:
-    """On a worker, report to the controller which selected tests ask a recommender.
+    """On a worker, report to the controller which selected tests send requests.
 
     All workers collect the same, so the first one that is done writes the file.
 
@@ -201,7 +203,7 @@ def say_collected(session: pytest.Session, note_on: Callable[[], str | None]) ->
             to note.
     """
     given = getattr(session.config, "workerinput", {}).get(KEY)
-    asking = [item.nodeid for item in session.items if asks(item)]
+    asking = [item.nodeid for item in session.items if sends_requests(item)]
     if given is None or not asking:
         return
     path = Path(given)

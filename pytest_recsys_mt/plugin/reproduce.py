@@ -52,8 +52,7 @@ def command(
     replayable: bool,
     shrink: int = 0,
 ) -> str:
-    """The shell command that runs one test of this run and asks its recommender the
-    same.
+    """The shell command that runs one test of this run with the same requests.
 
     Run it in the folder in which this run began. It contains no workers, no files to
     write and no keys.
@@ -62,12 +61,12 @@ def command(
         item: The test.
         settings: The settings of this run.
         replayable: Whether the cache holds all answers, so that the command needs to
-            ask nothing.
+            send nothing.
         shrink: How many calls the command spends on smallest examples; 0 for as many as
             this run.
 
     Returns:
-        The command; empty if a spec contains what looks like a key.
+        The command; empty if a spec contains a text that looks like a key.
     """
     config = item.config
     changed_options = changed(config)
@@ -85,8 +84,8 @@ def command(
         if not is_set_otherwise and not is_replaced:
             words += _option_words(option, value)
     if settings.baseline is not None:
-        # The verdicts of a run with a baseline ask all users at once; so must those of
-        # this command.
+        # A run with a baseline sends the requests of all users at once; so must this
+        # command.
         words.append("--recsys-keep=baseline")
     if shrink:
         words.append(f"--recsys-shrink={shrink}")
@@ -96,7 +95,7 @@ def command(
 
 
 def _other_specs(options: Mapping[Option, Any]) -> list[str]:
-    """The specs of recommenders that options give, beside those under test."""
+    """The specs of recommenders that options give, other than those under test."""
     return [
         str(value)
         for option, value in options.items()

@@ -123,7 +123,7 @@ def _warn_of_settled_switches(config: pytest.Config) -> None:
 
 
 def _refuse_contradictions(values: dict[str, Any]) -> None:
-    """Raise a usage error if one option makes no sense beside another one.
+    """Raise a usage error if one option makes no sense together with another one.
 
     Args:
         values: The values of all options, by the option's name.
@@ -175,7 +175,7 @@ def _refuse_several(
     values: dict[str, Any],
     what: str,
 ) -> None:
-    """Raise a usage error if two options do what only one can do."""
+    """Raise a usage error if two options are given of which only one can be used."""
     if len(options) > 1:
         first, second = (_as_given(option, values) for option in options[:2])
         raise pytest.UsageError(

@@ -44,15 +44,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     elif run is not None:
         run.recommenders.begin()
     if run is not None:
-        state.asks_now(item, run)
+        state.sends_now(item, run)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Free the requests and the answers of a test once its last attempt is reported.
 
-    They are most of what a run holds, and each full garbage collection would go through
-    those of all earlier tests.
+    They take most of the memory of a run, and each full garbage collection would go
+    through those of all earlier tests.
     """
     try:
         return (yield)
@@ -76,8 +76,8 @@ def pytest_fixture_setup(
     except UnreachableError as error:
         text = f"{type(error).__name__}: {redact(str(error))}"
         outcome = pytest.fail.Exception(text, pytrace=False)
-    # A fixture of several tests is set up for the first alone: pytest raises for the
-    # others what it keeps here.
+    # A fixture of several tests is set up for the first alone: for the others, pytest
+    # raises the exception that it keeps here.
     if fixturedef.cached_result is not None:
         _, key, _ = fixturedef.cached_result
         fixturedef.cached_result = (None, key, (outcome, None))
@@ -86,7 +86,9 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Give a metamorphic test its answers, and check every test against its verdicts."""
+    """Give a metamorphic test its answers, and check every test against
+    its verdicts.
+    """
     running = pyfuncitem.stash.get(state.RUNNING_TEST, None)
     if running is None or running.recsys is None:
         return (yield)
@@ -96,7 +98,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
-        _ask_before(pyfuncitem, running, running.recsys)
+        _send_before(pyfuncitem, running, running.recsys)
     if running.transformation is not None:
         source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
@@ -114,12 +116,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
                 shrink(pyfuncitem, running, settings)
 
 
-def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
+def _send_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
     """Send the requests that come before the body of a test:
     those of earlier examples, and of other tests.
     """
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead
+    from pytest_recsys_mt.plugin.ahead import send_ahead
     from pytest_recsys_mt.plugin.apart import time_limit
 
     run = state.run_of(item.config)
@@ -127,7 +129,7 @@ def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> 
     if earlier is not None:
         with time_limit(item, counts=False):
             earlier.replay(item, recsys, run)
-    running.ahead = ask_ahead(item, running, run)
+    running.ahead = send_ahead(item, running, run)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -156,7 +158,9 @@ def pytest_runtest_makereport(
     report = yield
     if call.excinfo is not None:
         _shorten_traceback(report, item, call)
-    asks_recommender = state.RUNNING_TEST in item.stash or collection.asks(item)
+    asks_recommender = state.RUNNING_TEST in item.stash or collection.sends_requests(
+        item
+    )
     if asks_recommender and report.when == "setup" and report.passed:
         _forget_earlier_attempt(item)
     if asks_recommender:
@@ -219,19 +223,19 @@ def _attach_results(
     item: pytest.Item,
     call: pytest.CallInfo[None],
 ) -> None:
-    """Attach what a test found to its report, for the
+    """Attach the results of a test to its report, for the
     controller and for the reports of other plugins.
     """
     from pytest_recsys_mt.plugin.reproduce import command
     from pytest_recsys_mt.plugin.shrinking import explain
-    from pytest_recsys_mt.report.other_reporters import tell
+    from pytest_recsys_mt.report.other_reporters import add_verdicts
     from pytest_recsys_mt.report.sections import attach
     from pytest_recsys_mt.report.short_failures import SHOWN
 
     settings = item.config.stash[state.SETTINGS]
     running = state.running_test_of(item)
-    # The time that the body took before its test counts; the time in which it asked for
-    # other tests does not.
+    # The time that the body took before its test counts; the time in which it sent
+    # requests of other tests does not.
     report.duration += running.beforehand - running.ahead
     attach(
         report,
@@ -243,7 +247,7 @@ def _attach_results(
         explain=partial(explain, running, settings),
         shown=item.config.stash.setdefault(SHOWN, {}),
     )
-    tell(report, item.config, running.verdicts)
+    add_verdicts(report, item.config, running.verdicts)
     does_not_apply = call.excinfo is not None and isinstance(
         call.excinfo.value,
         DoesNotApply,

@@ -17,7 +17,7 @@ import pytest
 from pytest_recsys_mt.calls.progress import Progress, Standing, line
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.plugin import status_line
-from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import relation_of
 
 FOLDER_KEY = "recsys_mt_progress"
@@ -26,7 +26,7 @@ messages of plugins while tests run.
 """
 
 POSTED_EVERY = 0.5
-"""Seconds between two updates of what a worker posts."""
+"""Seconds between two updates of a worker's file."""
 
 
 class Posted(status_line.Shown):
@@ -34,7 +34,7 @@ class Posted(status_line.Shown):
 
     Args:
         path: The file of this worker.
-        progress: What the worker does.
+        progress: The progress of the worker.
     """
 
     every = POSTED_EVERY
@@ -57,7 +57,7 @@ class Posted(status_line.Shown):
 
 
 def posted(folder: Path) -> list[Standing]:
-    """What the workers have posted in a folder; only of those that are doing something."""
+    """The posts of the workers in a folder; only of those that are doing something."""
     standings = []
     for path in sorted(folder.glob("*.json")):
         # A worker may be replacing or removing its file; one that does nothing has
@@ -80,12 +80,12 @@ def _name(item: pytest.Item) -> str:
 class Showing:
     """A pytest plugin that shows the progress of a run.
 
-    It begins with the first test that asks a recommender: other runs show nothing and
-    have no thread.
+    It begins with the first test that sends requests: other runs show nothing and have
+    no thread.
 
     Args:
         config: The configuration of the pytest run.
-        progress: What this process does.
+        progress: The progress of this process.
     """
 
     def __init__(self, config: pytest.Config, progress: Progress) -> None:
@@ -168,7 +168,7 @@ class Showing:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Remove what a worker posted: it does nothing more."""
+        """Remove the post of a worker: it does nothing more."""
         if self._folder is not None:
             posted_file = self._folder / f"{node.gateway.id}.json"
             posted_file.unlink(missing_ok=True)
@@ -178,8 +178,8 @@ class Showing:
         self,
         item: pytest.Item,
     ) -> Generator[None, object, object]:
-        """Make a test that asks a recommender a phase of its own."""
-        if not asks(item):
+        """Make a test that sends requests a phase of its own."""
+        if not sends_requests(item):
             return (yield)
         with self._progress.doing(_name(item)):
             return (yield)
@@ -195,7 +195,7 @@ class Showing:
             self._ticker.pause(False)
 
     def pytest_unconfigure(self) -> None:
-        """Release the terminal, and remove what workers posted."""
+        """Release the terminal, and remove the posts of workers."""
         if self._ticker is not None:
             self._ticker.stop()
         for stream in (self._terminal, self._log):

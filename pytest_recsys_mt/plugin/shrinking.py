@@ -15,7 +15,7 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.shrinking import smallest_raising
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.plugin.state import EARLIER
-from pytest_recsys_mt.report.raising import how_to_ask
+from pytest_recsys_mt.report.raising import how_to_send
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
@@ -37,8 +37,8 @@ which the user did not say how long.
 def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> None:
     """Look for the smallest examples of a test's violations.
 
-    Unless the user says how many calls to spend, only a recommender of this process is
-    asked, as that costs nothing, and only while it takes little time.
+    Unless the user says how many calls to spend, only a recommender of this process
+    gets requests, as that costs nothing, and only while it takes little time.
 
     Args:
         item: The test.
@@ -95,7 +95,7 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
     Args:
         running: The test that failed.
         settings: The settings of the run.
-        failure: What users' code raised. Its `smallest` is set.
+        failure: The exception of users' code. Its `smallest` is set.
     """
     request = failure.request
     if failure.smallest or request is None or running.recsys is None:
@@ -105,9 +105,7 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
         return
     smallest = None
     if settings.shrink != 0 and runner.at_hand:
-        discarded = (
-            io.StringIO()
-        )  # what it prints: pytest captures nothing at this time
+        discarded = io.StringIO()  # its output: pytest captures nothing at this time
         with (
             contextlib.redirect_stdout(discarded),
             contextlib.redirect_stderr(discarded),
@@ -122,5 +120,5 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
         if case.request.user == request.user:
             source = case.request
             break
-    lines = how_to_ask(source, request, smallest)
+    lines = how_to_send(source, request, smallest)
     failure.smallest = redact(sanitize("\n".join(lines)))

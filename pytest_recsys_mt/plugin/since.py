@@ -1,13 +1,13 @@
-"""What changed for each test since it last ran, in lines for the terminal."""
+"""The changes of each test since it last ran, in lines for the terminal."""
 
 from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
@@ -18,7 +18,6 @@ from pytest_recsys_mt.safety.sanitize import one_line
 if TYPE_CHECKING:
     from pytest_recsys_mt.gate.states import State
     from pytest_recsys_mt.gate.store import Was
-    from pytest_recsys_mt.plugin.earlier import Earlier
 
 MOST = 8
 """Most tests of one kind, and most lines of a changed example,
@@ -33,14 +32,32 @@ _INDENT = "      "
 
 
 class _Change(NamedTuple):
-    """What became of one test: a sentence, and the lines of its example that differ."""
+    """The change of one test: a sentence, and the lines of its example that differ."""
 
     sentence: str
     details: Sequence[str] = ()
 
 
-def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
-    """What became of tests since they last ran.
+class EarlierRuns(Protocol):
+    """The kept runs; see `pytest_recsys_mt.plugin.earlier.Earlier`."""
+
+    @property
+    def known(self) -> Mapping[str, Was]:
+        """The earlier state of each test, by its id."""
+        ...
+
+    @property
+    def replayed(self) -> Mapping[str, str]:
+        """By a test's id, how its smallest example of an earlier run is answered now."""
+        ...
+
+    def rows(self, nodeid: str, /) -> Sequence[Row]:
+        """The rows of a test in the record of its last run, if it was not settled."""
+        ...
+
+
+def since(earlier: EarlierRuns, rows: Sequence[Row], digest: str) -> Iterator[str]:
+    """The changes of tests since they last ran.
 
     Args:
         earlier: The kept runs.
@@ -102,7 +119,7 @@ def _kind(before: str, now: State) -> str:
     return "STILL" if before in UNSETTLED else "NEW"
 
 
-def _details(earlier: Earlier, nodeid: str, row: Row) -> Sequence[str]:
+def _details(earlier: EarlierRuns, nodeid: str, row: Row) -> Sequence[str]:
     """How the example of a test differs from the earlier one,
     else how the earlier one is answered now.
     """
@@ -141,7 +158,7 @@ def _differing_lines(earlier_rows: Sequence[Row], row: Row) -> list[str]:
 
 
 def _subject(row: Row) -> tuple[str, str, bool]:
-    """What two rows must agree in for their examples to be comparable."""
+    """The facts that two rows must share for their examples to be comparable."""
     return row["oracle"], row["relation"], row["shrunk"] is not None
 
 

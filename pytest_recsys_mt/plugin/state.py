@@ -1,4 +1,4 @@
-"""What the plugin stores in pytest's config and items during a run."""
+"""The values that the plugin stores in pytest's config and items during a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BASELINE: pytest.StashKey[Sequence[tuple[str, Document]]] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()
-"""What each process reports at its end: ``drifts``
+"""The report of each process at its end: ``drifts``
 (`drift.Drift`), and the ``calls`` it made.
 """
 UNENDED: pytest.StashKey[bool] = pytest.StashKey()
@@ -49,7 +49,7 @@ PLACES: pytest.StashKey[dict[pytest.Item, int]] = pytest.StashKey()
 """The place of each test among all of them."""
 PROBLEMS_KEY = "recsys_mt_problems"
 EARLIER = "recsys_mt_earlier"
-"""The plugin that knows what tests came to before."""
+"""The plugin that knows the earlier results of tests."""
 AGAIN_KEY = "recsys_mt_again"
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
 """How many selected tests are left out because of their effort."""
@@ -63,7 +63,7 @@ class Begun:
     Attributes:
         running: The test.
         recsys: Its fixture.
-        apart: What users' code printed, logged and drew for it.
+        apart: The output, logs and random states of users' code for it.
         body: Its body, if that has begun too.
     """
 
@@ -77,7 +77,9 @@ BEGUN: pytest.StashKey[Begun] = pytest.StashKey()
 
 
 def run_of(config: pytest.Config) -> Run:
-    """What all tests of this process share; made when the first test needs it."""
+    """The run that all tests of this process share; made when the first
+    test needs it.
+    """
     if RUN not in config.stash:
         import uuid
 
@@ -96,7 +98,7 @@ _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 
 
 def runs_nothing(config: pytest.Config) -> bool:
-    """Whether options of pytest only show what there is,
+    """Whether options of pytest only list tests or settings,
     so that there is nothing to record.
     """
     options = (
@@ -114,7 +116,7 @@ def is_shipped(item: pytest.Item) -> bool:
     return item.path.resolve().is_relative_to(_SUITES)
 
 
-def asks_now(item: pytest.Item, run: Run) -> None:
+def sends_now(item: pytest.Item, run: Run) -> None:
     """Record that requests from now on are sent for this test."""
     stash = item.session.stash
     items = item.session.items

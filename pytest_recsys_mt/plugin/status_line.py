@@ -12,7 +12,9 @@ from typing import TextIO
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
 
 SHOWN_AFTER = 0.5
-"""Seconds without output of pytest before the line is shown: its dots are progress too."""
+"""Seconds without output of pytest before the line is shown: its dots
+are progress too.
+"""
 
 SHOWN_EVERY = 0.25
 """Seconds between two updates on a terminal."""
@@ -71,7 +73,7 @@ class Shown:
 
     def hide(self) -> None:
         """Leave no trace of it, as something else is to be shown;
-        what keeps all that it has does nothing.
+        an output that keeps every line does nothing.
         """
 
 
@@ -123,8 +125,8 @@ class Below(Shown):
 
 
 class Logged(Shown):
-    """Writes the line to a log now and then, so that nobody takes a long run for one
-    that hangs.
+    """Writes the line to a log now and then, so that a long run does not look as if it
+    hangs.
 
     Args:
         stream: The log.

@@ -1,14 +1,14 @@
-"""Bases of adapters to libraries of recommenders: what every adapter must get right,
-said once.
+"""Bases of adapters to libraries of recommenders, with the parts that all adapters
+share.
 
 An adapter is a dataclass with two methods: `learn` hands the training data to the
 library, and `score` returns the library's scores of all items for the histories of
 requests, shape (requests, items), items in the columns of `self.catalogue.ids`; an item
 without a score has ``-inf``. The base does the rest, by the rules of
-`pytest_recsys_mt.recommenders.scoring`: it ranks the candidates, or what the user is
-not known to have; equal scores are ordered by popularity and item id, never by the
-order of the candidates; a rating is read on the scale of its request; an item that a
-history repeats counts once, with its last rating, unless the library counts.
+`pytest_recsys_mt.recommenders.scoring`: it ranks the candidates, or the items that
+the user is not known to have; equal scores are ordered by popularity and item id, never
+by the order of the candidates; a rating is read on the scale of its request; an item
+that a history repeats counts once, with its last rating, unless the library counts.
 
 `Adapter` is for models that answer for any history. `StoredUsers` is for models that
 know only the users that they were fitted to.
@@ -103,7 +103,7 @@ class Adapter(ScoringRecommender):
             if rating.item.id in self.catalogue.column
         ]
         rows, columns, units = np.array(entries, dtype=np.float64).reshape(-1, 3).T
-        return csr_array(  # adds up what is in one place
+        return csr_array(  # adds up entries of one place
             (
                 weigh(units, "ratings"),
                 (rows.astype(np.int64), columns.astype(np.int64)),
@@ -129,10 +129,10 @@ class Adapter(ScoringRecommender):
                 f"for user {requests[rows[0]].user!r} and item {self.catalogue.ids[columns[0]]!r}; if an item "
                 f"has no score, return -inf",
             )
-        told = [bool(request.history) for request in requests]
-        if sum(told) > 1 and not self._looked:
+        has_history = [bool(request.history) for request in requests]
+        if sum(has_history) > 1 and not self._looked:
             self._looked = True
-            self._warn_if_nobody_is_known(requests[0], table[told])
+            self._warn_if_nobody_is_known(requests[0], table[has_history])
         return table
 
     def _warn_if_nobody_is_known(self, request: Request, scores: Floats) -> None:
@@ -156,7 +156,7 @@ class Adapter(ScoringRecommender):
 @dataclass(eq=False)
 class StoredUsers(Adapter):
     """Base of adapters to models that answer for a user that they were fitted to,
-    whatever the request's history says.
+    with any history of the request.
 
     A request is served if its history is all that the user's training data hold, or the
     latest ``shown`` of them, in any order. For any other history, such as that of a
@@ -199,19 +199,21 @@ class StoredUsers(Adapter):
             raise NotApplicable(
                 f"{self.name} knows only the users that it was fitted to",
             )
-        asked = {
+        requested = {
             rating.item.id: request.scale.unit(rating.value)
             for rating in request.history
         }
         # Of ratings of one moment, a request may show any.
-        shown = [moment for item, (_, moment) in stored.items() if item in asked]
-        hidden = [moment for item, (_, moment) in stored.items() if item not in asked]
+        shown = [moment for item, (_, moment) in stored.items() if item in requested]
+        hidden = [
+            moment for item, (_, moment) in stored.items() if item not in requested
+        ]
         if (
             any(
                 item not in stored or not abs(stored[item][0] - unit) < SAME
-                for item, unit in asked.items()
+                for item, unit in requested.items()
             )
-            or len(asked) not in (min(len(stored), self.shown), len(stored))
+            or len(requested) not in (min(len(stored), self.shown), len(stored))
             or max(hidden, default=-math.inf) > min(shown, default=math.inf)
         ):
             raise NotApplicable(

@@ -59,10 +59,10 @@ class HTTPRecommender:
         timeout: Seconds that one attempt of a call may take.
         max_wait: Seconds to wait for a server that is busy or unreachable; None leaves
             it to the run.
-        version: The one that must answer. The server is then not asked for it, so that
+        version: The one that must answer. No request for it is then sent, so that
             recorded answers can be replayed without the server.
-        deterministic: Whether the server always gives the same answer; None asks it
-            (with a `version`: False).
+        deterministic: Whether the server always gives the same answer; None reads its
+            description (with a `version`: False).
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -110,7 +110,7 @@ class HTTPRecommender:
 
     @property
     def identity(self) -> Mapping[str, object]:
-        """What the answers depend on besides the fingerprint; not how they are fetched."""
+        """The values that determine answers in addition to the fingerprint."""
         return {"recommender": self.endpoint.url}
 
     @property
@@ -139,7 +139,7 @@ class HTTPRecommender:
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What the server promises of the history."""
+        """The promises of the server on the history."""
         return self.about.promises
 
     @property
@@ -152,7 +152,7 @@ class HTTPRecommender:
         """The server's description of itself; empty if it has no ``/about``.
 
         Raises:
-            RecommenderError: If it cannot be asked, or violates the contract.
+            RecommenderError: If it cannot be reached, or violates the contract.
         """
         if self._pinned is not None:
             return About(self._pinned)
@@ -161,7 +161,7 @@ class HTTPRecommender:
         url = f"{self.endpoint.url}/about"
         _ = self._client  # raises if the key must not be sent
         try:
-            return self._running.submit(self._ask_about(url)).result()
+            return self._running.submit(self._fetch_about(url)).result()
         except Exception as error:  # noqa: BLE001 - every test reports the same error
             failed = UnreachableError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
@@ -203,7 +203,7 @@ class HTTPRecommender:
             positions[start : start + size] for start in range(0, len(requests), size)
         ]
         arrived: queue.SimpleQueue[Arrived | None] = queue.SimpleQueue()
-        calls = self._running.submit(self._ask_all(requests, batches, arrived))
+        calls = self._running.submit(self._send_all(requests, batches, arrived))
         calls.add_done_callback(lambda _: arrived.put(None))
         try:
             while (answers := arrived.get()) is not None:
@@ -250,7 +250,7 @@ class HTTPRecommender:
             client.headers[header()] = key
         return client
 
-    async def _ask_about(self, url: str) -> About:
+    async def _fetch_about(self, url: str) -> About:
         import httpx2
 
         try:
@@ -261,7 +261,7 @@ class HTTPRecommender:
             raise
         return http_contract.read_about(body)
 
-    async def _ask_all(
+    async def _send_all(
         self,
         requests: Sequence[Request],
         batches: Sequence[Sequence[int]],
@@ -273,14 +273,14 @@ class HTTPRecommender:
 
         async def work() -> None:
             for batch in waiting:
-                async for answers in self._ask(requests, batch):
+                async for answers in self._send(requests, batch):
                     arrived.put(answers)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._pace.ceiling, len(batches))):
                 group.create_task(work())
 
-    async def _ask(
+    async def _send(
         self,
         requests: Sequence[Request],
         batch: Sequence[int],
@@ -305,7 +305,7 @@ class HTTPRecommender:
             if len(batch) > 1 and may_be_one:
                 middle = len(batch) // 2
                 for half in (batch[:middle], batch[middle:]):
-                    async for arrived in self._ask(requests, half):
+                    async for arrived in self._send(requests, half):
                         yield arrived
                 return
             failed = Recommendation((), error=self._reason(error, url))

@@ -64,7 +64,7 @@ class About:
     promises: tuple[
         str,
         ...,
-    ] = ()  # beside what all promise: ``ratings``, ``recency``, ``order``
+    ] = ()  # in addition to those of all: ``ratings``, ``recency``, ``order``
     reads_latest: int | None = None  # most of a history's latest items that it reads
 
 

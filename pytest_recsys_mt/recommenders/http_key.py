@@ -14,7 +14,7 @@ _OUR_HEADERS = {
     "accept", "accept-encoding", "connection", "content-length", "content-type", "host", "te", "transfer-encoding",
     "user-agent",
 }  # fmt: skip
-"""What a client says of its requests itself."""
+"""The headers that a client sets itself."""
 
 
 def header() -> str:

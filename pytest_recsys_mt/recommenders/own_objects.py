@@ -32,7 +32,7 @@ DESCRIBES = ("complete",)
 
 
 def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
-    """What is called `name` in a Python file.
+    """The object `name` in a Python file.
 
     The file runs as a module named after its whole path, so two files with one name do
     not clash. It stays in `sys.modules`, so dataclasses and pickling work. It runs once
@@ -58,7 +58,7 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
 
 
 def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
-    """What is called `name` in an importable module;
+    """The object `name` in an importable module;
     raises `RecommenderError` as `in_file`.
     """
     try:
@@ -75,8 +75,8 @@ def from_object(
     spec: str,
     verbs: Sequence[str] = RECOMMENDS,
 ) -> Recommender | TextModel:
-    """The recommender that an object is, or that a class or factory makes of what is
-    `given`.
+    """The recommender that an object is, or that a class or factory makes of the
+    `given` arguments.
 
     It must have one of the methods `verbs`: names, with their arguments where the error
     is to show other ones than `VERBS`.
@@ -136,7 +136,7 @@ def _execute(file: Path, alias: str, spec: str) -> None:
     folder = str(file.resolve().parent)
     if (
         folder not in sys.path
-    ):  # as for a script, so that it can import the files beside it
+    ):  # as for a script, so that it can import the files next to it
         sys.path.append(folder)
     try:
         blueprint.loader.exec_module(module)

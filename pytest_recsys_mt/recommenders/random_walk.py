@@ -59,7 +59,7 @@ class RP3Beta(ScoringRecommender):
         )
         onward = _steps(users, self.alpha)
         # Relative to the most popular item and to a walk that ends anywhere alike, so
-        # that large data do not make every score too small to be told from 0. The order
+        # that large data do not make every score too small to differ from 0. The order
         # is the same.
         relative = weighed[onward.indices] / max(weighed.max(initial=0.0), 1.0)
         onward.data *= items.shape[0] / relative**self.beta

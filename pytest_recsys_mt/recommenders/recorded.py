@@ -113,17 +113,17 @@ class Recorded:
 
 
 def _difference(request: Request, recording: Recording) -> str:
-    asked = recording.request
+    recorded = recording.request
     if request.instruction or request.edits:
         return "the prompt differs"
-    if request.candidates != asked.candidates:
+    if request.candidates != recorded.candidates:
         return "the candidates differ"
-    if len(request.history) != len(asked.history):
-        return f"the history has another length than the recorded {len(asked.history)} items"
-    if request.history != asked.history or request.scale != asked.scale:
+    if len(request.history) != len(recorded.history):
+        return f"the history has another length than the recorded {len(recorded.history)} items"
+    if request.history != recorded.history or request.scale != recorded.scale:
         return "the history differs"
     return (
         ""
-        if request.attributes == asked.attributes
+        if request.attributes == recorded.attributes
         else "the description of the user differs"
     )

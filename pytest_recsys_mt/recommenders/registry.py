@@ -120,7 +120,7 @@ def resolve(
 
 
 def _provided(target: str) -> Callable[[], Any] | None:
-    """What loads the recommender of a name, built-in or of an
+    """The loader of the recommender of a name, built-in or of an
     installed package; None if there is none.
     """
     providers = _providers(target)
@@ -156,7 +156,7 @@ def _refuse_own_names(target: str, spec: str, openai: str) -> None:
         )
 
 
-def makes_anew(spec: str) -> bool:
+def is_made_by_each_process(spec: str) -> bool:
     """Whether each process makes the recommender of a spec for
     itself: those of this package and own ones.
     """

@@ -36,7 +36,7 @@ Weights = Literal["ratings", "binary"]
 
 LEAST_WEIGHT = 0.1
 """Weight of a rating at the low anchor. It is above 0, so that a history with only low
-ratings still says what was chosen, and gets an answer.
+ratings still shows the chosen items, and gets an answer.
 """
 
 
@@ -137,7 +137,7 @@ class ScoringRecommender(ABC):
     @property
     def ignores(self) -> tuple[Aspect, ...]:
         """Ratings, unless it has `weights` that follow them:
-        most models learn from what was chosen.
+        most models learn from the chosen items.
         """
         return () if getattr(self, "weights", "binary") == "ratings" else ("ratings",)
 
@@ -183,7 +183,7 @@ class ScoringRecommender(ABC):
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: to mind ratings,
+        """Its further promises: to use ratings,
         if it weighs them, and not their unit.
         """
         return (

@@ -1,4 +1,4 @@
-"""The file of answers to multiple-choice questions beside a
+"""The file of answers to multiple-choice questions next to a
 record, which would be slow to read with them.
 """
 
@@ -21,7 +21,7 @@ _SHOWN = ("question", "shown", "options", "right", "chosen", "raw")
 NEEDED = ("question", "digest", "kind", "options", "right", "chosen", "raw", "model")
 
 
-def beside(record: Path) -> Path:
+def answers_path(record: Path) -> Path:
     """The file of the answers of a record:
     ``record.answers.jsonl`` for ``record.json``.
     """
@@ -29,7 +29,7 @@ def beside(record: Path) -> Path:
 
 
 def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The answers in ``details["answers"]`` of rows, which lose them but for `LISTED`
+    """The answers in ``details["answers"]`` of rows, which keep only `LISTED`
     wrong ones and their number.
     """
     found = []
@@ -54,12 +54,12 @@ def write_answers(
     about: Facts,
     answers: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write the answers beside a record that is a file;
+    """Write the answers next to a record that is a file;
     without any, remove those of an earlier run.
     """
     if not is_replaced(record):
-        return  # a device or a pipe has nothing beside it
-    path = beside(record)
+        return  # nothing can be written next to a device or a pipe
+    path = answers_path(record)
     if not answers:
         path.unlink(missing_ok=True)
         return
@@ -75,12 +75,12 @@ def write_answers(
 
 
 def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The first line of the file beside a record, and its answers.
+    """The first line of the file of a record's answers, and the answers.
 
     Raises:
         DataError: If there is no such file, or it is not one of answers.
     """
-    path = beside(record)
+    path = answers_path(record)
     try:
         lines = content_of(path, MOST_DATA).decode("utf-8").splitlines()
     except (OSError, ValueError) as error:

@@ -25,7 +25,7 @@ Answer = Mapping[str, Any]
 """One answer to a question, with the question, as the file of answers holds it."""
 
 Key = tuple[str, str, str]
-"""What makes a question the same for two models: its kind, its text and its digest."""
+"""The identity of a question for two models: its kind, its text and its digest."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
     two with one each.
 
     Args:
-        records: The records; their answers stand in files beside them.
+        records: The records; their answers are in files next to them.
         kind: The kind of the questions; empty for all.
         limit: Most questions that are shown; 0 for all.
 
@@ -82,8 +82,8 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
 
 
 def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
-    """The models whose answers stand beside the records; a
-    model in two records counts as two.
+    """The models whose answers are in files next to the records;
+    a model in two records counts as two.
     """
     sides: list[_Side] = []
     kinds_asked: set[str] = set()
@@ -103,7 +103,7 @@ def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
         raise DataError(
             f"no question of the kind {kind!r} was asked; the kinds asked: {listed}",
         )
-    return _told_apart(sides)
+    return _distinct(sides)
 
 
 def _by_question(answers: Sequence[Answer], kind: str) -> dict[Key, Answer]:
@@ -118,9 +118,9 @@ def _by_question(answers: Sequence[Answer], kind: str) -> dict[Key, Answer]:
     return by_question
 
 
-def _told_apart(sides: Sequence[_Side]) -> list[_Side]:
+def _distinct(sides: Sequence[_Side]) -> list[_Side]:
     """The sides with a name of their own: two versions of one
-    model are told apart by their records.
+    model are distinguished by their records.
     """
     count_of_model = Counter(side.model for side in sides)
     named = []
@@ -213,7 +213,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(kind: str, pairs: Sequence[tuple[Answer, Answer]]) -> _Counted:
-    """Count what two models answered.
+    """Count the answers of two models.
 
     Args:
         kind: The kind of the questions.
@@ -271,7 +271,7 @@ def _listed(questions: Sequence[_Shown], limit: int) -> Iterator[str]:
 
 
 def _lines_of(question: _Shown) -> Iterator[str]:
-    """A question with its options, who chose which of them, and what was answered."""
+    """A question with its options, who chose which of them, and the answers."""
     answer = question.answer
     yield from _wrapped(f"{answer['question']} ({answer['kind']})")
     for place, option in enumerate(answer["options"]):

@@ -1,5 +1,5 @@
-"""Both answers of an example beside each other, and what a
-text model wrote, in lines of a terminal.
+"""Both answers of an example side by side, and the texts
+of a text model, in lines of a terminal.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MOST_LINES_WRITTEN = 3
 """Lines shown of a text answer."""
 
 _COLUMN = 33
-"""Columns of a title where two answers stand beside each other."""
+"""Columns of a title where two answers stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def answer_of(
 
 
 def lines_of_answers(source: Answer, followup: Answer, *, alone: bool) -> Iterator[str]:
-    """Both answers beside each other; of a verdict on one side its answer alone."""
+    """Both answers side by side; of a verdict on one side its answer alone."""
     if not alone:
         yield from _two_answers(source, followup)
     elif source.titles:
@@ -74,13 +74,13 @@ def _two_answers(source: Answer, followup: Answer) -> Iterator[str]:
     """
     source_titles = _shown(source.titles)
     followup_titles = _shown(followup.titles)
-    yield _beside("", "source", "follow-up", "")
+    yield _columns("", "source", "follow-up", "")
     pairs = zip_longest(source_titles, followup_titles, fillvalue="")
     for place, (old, new) in enumerate(pairs, 1):
         note = ""
         if new not in ("", NOTHING, old):
             note = _where_it_was(new, source_titles)
-        yield _beside(str(place), old, new, note)
+        yield _columns(str(place), old, new, note)
         sides_with_seen = []
         if place in source.seen:
             sides_with_seen.append("source")
@@ -91,8 +91,8 @@ def _two_answers(source: Answer, followup: Answer) -> Iterator[str]:
             yield f"    ({sides}: {SEEN})"
 
 
-def _beside(number: str, left: str, right: str, note: str) -> str:
-    """One line of two answers beside each other."""
+def _columns(number: str, left: str, right: str, note: str) -> str:
+    """One line of two answers side by side."""
     left = shorten(left, _COLUMN)
     right = shorten(right, _COLUMN)
     line = f"{number:>3} {left:<{_COLUMN}}  {right:<{_COLUMN}} {note}"
@@ -118,7 +118,7 @@ def lines_written(
     source: Mapping[str, Any] | None,
     followup: Mapping[str, Any] | None,
 ) -> Iterator[str]:
-    """What a text model wrote on each side, in few lines.
+    """The text of a text model on each side, in few lines.
 
     Args:
         source: The request of the source with its answer, as `report.asked` has it;

@@ -1,4 +1,6 @@
-"""The requests behind an example, and its whole answers, as plain data for the record."""
+"""The requests behind an example, and its whole answers, as plain data
+for the record.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ MOST_OF_A_FACT = 100
 """Longest value of an attribute; it may be an image."""
 
 Differing = Mapping[str, frozenset[str]]
-"""By the id of an item, the names of its attributes that differ between two requests."""
+"""By the id of an item, the names of its attributes that differ between
+two requests.
+"""
 
 
 def asked_of(example: Example) -> dict[str, object]:
@@ -68,7 +72,9 @@ def asked(
 
 
 def shrunk_of(found: Counterexample) -> dict[str, object]:
-    """The smallest example of a violation: the keys of `asked`, and how it was found."""
+    """The smallest example of a violation: the keys of `asked`, and how
+    it was found.
+    """
     example = found.example
     whole = found.whole
     size_of_whole = {
@@ -169,8 +175,8 @@ def _answer(
     kinds: Sequence[str],
     shown: Shown | None,
 ) -> dict[str, object]:
-    """What was answered to a request, and of a text model
-    the prompt and the text of the answer.
+    """The answer to a request; of a text model also the
+    prompt and the text of the answer.
     """
     plain: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
     if shown is None:

@@ -15,7 +15,9 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import grouped
 
 OUTCOMES = ("passed", "failed", "skipped")
-"""pytest's own outcomes of a report. Any other outcome means that the test runs again."""
+"""pytest's own outcomes of a report. Any other outcome means that the
+test runs again.
+"""
 
 CRASHED = "???"
 """The phase in xdist's report of a test whose worker died."""
@@ -91,7 +93,9 @@ class Result:
 
 
 def results_of(reports: Iterable[Any]) -> Mapping[str, Result]:
-    """The reported tests by their node ids, from the reports in the order of arrival."""
+    """The reported tests by their node ids, from the reports in the
+    order of arrival.
+    """
     results: dict[str, Result] = {}
     for report in reports:
         results.setdefault(report.nodeid, Result()).take(report)
@@ -130,7 +134,7 @@ def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
     ):
         found.append("it was interrupted")
     if uncollected:
-        found.append(_told(uncollected, "file", "could not be collected"))
+        found.append(_sentence(uncollected, "file", "could not be collected"))
     return found
 
 
@@ -138,12 +142,12 @@ def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
     """The tests that should have given a verdict but have no row, one sentence per
     fault.
 
-    A skipped test has a row. A test that passed without a verdict asked and judged by
-    itself.
+    A skipped test has a row. A test that passed without a verdict sent and judged
+    requests by itself.
     """
     fault_of = lambda name: _fault(results.get(name, Result()).counted)
     found = grouped(dict.fromkeys(collected), fault_of)
-    return [_told(names, "test", fault) for fault, names in found.items() if fault]
+    return [_sentence(names, "test", fault) for fault, names in found.items() if fault]
 
 
 def _fault(attempt: Attempt | None) -> str:
@@ -162,7 +166,7 @@ def _fault(attempt: Attempt | None) -> str:
     return "" if attempt.ended else "gave no result"
 
 
-def _told(names: Sequence[str], kind: str, fault: str) -> str:
+def _sentence(names: Sequence[str], kind: str, fault: str) -> str:
     shown = ", ".join(names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"{len(names)} {kind}{'' if len(names) == 1 else 's'} {fault}: {shown}{more}"

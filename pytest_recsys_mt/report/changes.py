@@ -1,4 +1,4 @@
-"""What differs between a request and its follow-up, as
+"""The differences between a request and its follow-up, as
 `report.asked` has them: a diff of each part.
 """
 
@@ -17,7 +17,7 @@ from pytest_recsys_mt.report.diffs import (
 from pytest_recsys_mt.requests.nouns import plural
 
 SAME = "the same request on both sides"
-"""What to say if nothing differs."""
+"""The text if nothing differs."""
 
 AROUND = 1
 """Unchanged lines shown before and after a change."""
@@ -172,14 +172,14 @@ def _offered(side: Mapping[str, Any], is_open: bool) -> list[Entry]:
 
 
 def called(side: Mapping[str, Any], count: int = 2) -> str:
-    """What so many items of the data are called."""
+    """The name of so many items of the data."""
     thing = str(side.get("thing") or "item")
     return thing if count == 1 else plural(thing)
 
 
 def the_catalogue(side: Mapping[str, Any]) -> str:
-    """What an open question lets a recommender choose
-    from, except what its history shows.
+    """The items from which an open question lets a recommender
+    choose, except those of its history.
     """
     seen = len(side.get("seen") or ())
     if not seen:

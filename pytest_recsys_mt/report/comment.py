@@ -53,7 +53,7 @@ def comment(record: Path, name: str, baseline: str = "") -> None:
     """Write the comment of this name, or say why there is none: on standard output and
     in the job's summary.
 
-    With a `baseline`, a file or what a kept run is called, it says what became worse
+    With a `baseline`, a file or the name of a kept run, it says what became worse
     since, and on whom.
 
     Raises:
@@ -66,7 +66,7 @@ def comment(record: Path, name: str, baseline: str = "") -> None:
     mark = f"<!-- recsys-mt {name} -->"
     try:
         print(
-            f"recsys-mt: {put(pull_request, mark, text_of(record, mark, pull_request, baseline))}",
+            f"recsys-mt: {send(pull_request, mark, text_of(record, mark, pull_request, baseline))}",
         )
     except UnwrittenError as error:
         said = f"no comment on the pull request: {error}"
@@ -103,8 +103,7 @@ def text_of(
     pull_request: PullRequest,
     baseline: str = "",
 ) -> str:
-    """The text of the comment: what the summary of the job says, or that the run left
-    no record.
+    """The text of the comment: the summary of the job, or that the run left no record.
 
     Raises:
         DataError: If the file is no record.
@@ -149,7 +148,7 @@ def _since(baseline: str, record: Path) -> str:
     return f"\n#{markdown('', f'What changed: {title}', sheets)}"
 
 
-def put(pull_request: PullRequest, mark: str, text: str) -> str:
+def send(pull_request: PullRequest, mark: str, text: str) -> str:
     """Write the comment, or change the one that has the mark.
 
     Raises:
@@ -173,9 +172,9 @@ def put(pull_request: PullRequest, mark: str, text: str) -> str:
             None,
         )
         if found is None:
-            written = _ask(client, "POST", own, {"body": text})
+            written = _send_json(client, "POST", own, {"body": text})
         else:
-            written = _ask(
+            written = _send_json(
                 client,
                 "PATCH",
                 f"{issues}/comments/{found['id']}",
@@ -185,8 +184,8 @@ def put(pull_request: PullRequest, mark: str, text: str) -> str:
 
 
 def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
-    """Whether a job wrote it: whoever could plant the mark in a
-    comment of theirs could change the text later.
+    """Whether a job wrote it: a user who plants the mark in a
+    comment could change the text later.
     """
     author = comment.get("user") or {}
     return author.get("type") == "Bot" and str(comment.get("body", "")).startswith(
@@ -196,13 +195,15 @@ def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
 
 def _comments(client: httpx2.Client, address: str) -> Iterator[Mapping[str, Any]]:
     for page in count(1):
-        listed = _ask(client, "GET", f"{address}?per_page={PAGE}&page={page}")
+        listed = _send_json(client, "GET", f"{address}?per_page={PAGE}&page={page}")
         yield from listed
         if len(listed) < PAGE:
             return
 
 
-def _ask(client: httpx2.Client, method: str, address: str, data: Any = None) -> Any:
+def _send_json(
+    client: httpx2.Client, method: str, address: str, data: Any = None
+) -> Any:
     import httpx2
 
     try:

@@ -40,7 +40,9 @@ ONE_RUN = (
 COLUMNS = columns_of("name", "change", "worse by [bounds]", "margin", "users")
 
 
-def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
+def write_comparison(
+    reporter: Any, comparison: Comparison, rows: Sequence[Row]
+) -> None:
     """Write every changed verdict, and the number of unchanged ones."""
     where = comparison["baseline"] or "this run"
     title = (
@@ -78,7 +80,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
 
 
 def changed(comparison: Comparison, rows: Sequence[Row]) -> Iterator[list[str]]:
-    """The cells of the changes that are told one by one, for `COLUMNS`."""
+    """The cells of the changes that are listed one by one, for `COLUMNS`."""
     names = {
         (row["nodeid"], row["oracle"]): name
         for own in grouped(rows, lambda row: row["model"]).values()

@@ -1,4 +1,6 @@
-"""Diffs of the parts of two requests: of lists of entries, and of texts line by line."""
+"""Diffs of the parts of two requests: of lists of entries, and of texts
+line by line.
+"""
 
 import difflib
 import re
@@ -20,10 +22,10 @@ Hunk = tuple[Line, ...]
 """The lines of one change, never parted; or one line that both sides have."""
 
 Entry = tuple[Hashable, str]
-"""An entry of a list: what it is, and how it is written."""
+"""An entry of a list: its identity, and its text."""
 
 Numbered = tuple[Hashable, int]
-"""What an entry is, and how many of the same came before it."""
+"""The identity of an entry, and how many of the same came before it."""
 
 MANY_WORDS = 1000
 """In a line of more words, frequent ones are not compared: that would take too long."""
@@ -42,7 +44,9 @@ WORDS = 3
 """Unchanged words shown before and after a change within a long line."""
 
 DIFFERING = "·"
-"""A blank, in two lines that differ in blanks alone, if the other line lacks it there."""
+"""A blank, in two lines that differ in blanks alone, if the other line
+lacks it there.
+"""
 
 _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 """How differing blanks are shown, if not as `DIFFERING`."""
@@ -106,8 +110,8 @@ def _in_place(old_text: str, new_text: str) -> Hunk:
 
 
 def _distinct(text: str, other: str) -> str:
-    """A text as it is; with escapes for what is not ASCII if another text that differs
-    from it looks the same.
+    """A text as it is; with escapes for characters beyond ASCII if another text that
+    differs from it looks the same.
 
     Composed and decomposed letters do: ``é`` may be one character or two.
     """
@@ -188,7 +192,7 @@ def text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 
 def _line_diff(old: str, new: str) -> list[Hunk]:
     """The diff of one line that changed; of a long one
-    only what lies around its changes.
+    only the words around its changes.
     """
     old, new = _distinct(old, new), _distinct(new, old)
     if "".join(old.split()) == "".join(new.split()):

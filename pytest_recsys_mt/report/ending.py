@@ -1,5 +1,5 @@
-"""What is written when a run ends: the record, the
-page, JUnit properties, the kept run.
+"""The files that are written when a run ends: the record,
+the page, JUnit properties, the kept run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def finish(
         started: When the run began, as `time.time` says it.
         baselines: The records to compare with, each with its name.
         incomplete: Why the run is partial, if it is.
-        again: What each process found when it asked some users again.
+        again: The result of each process for the requests that it sent again.
         left_out: How many selected tests the effort left out.
         junit_failure: Why pytest could not write the JUnit file, if it could not.
     """
@@ -95,8 +95,8 @@ def _collect(
     results: Mapping[str, Result],
     again: Sequence[Again],
 ) -> None:
-    """Add the contents of the test reports, and what each
-    process found when it asked some users again.
+    """Add the contents of the test reports, and the findings
+    of each process that sent some requests again.
     """
     # A test has several reports, and the rows of its last attempt count once.
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
@@ -122,18 +122,20 @@ def _write_files(
     junit_failure: OSError | None,
 ) -> None:
     """Write the record, the facts into the JUnit file, and
-    the page, those that were asked for.
+    the page, as far as they were requested.
     """
 
     def add_facts(path: Path) -> None:
-        if junit_failure is not None:  # what is there says that the run has not ended
+        if (
+            junit_failure is not None
+        ):  # the file that is there says that the run has not ended
             raise junit_failure
         annotate(path, record.document(), config, gate=settings.ask_everybody)
 
     def draw(path: Path) -> None:
         write_report(record.document(), path)
 
-    # The record first: it is what the others are made of.
+    # The record first: the others are made of it.
     wanted: tuple[tuple[str, Path | str | None, Callable[[Path], None]], ...] = (
         ("--recsys-json", settings.json, record.write),
         ("--junitxml", _junit_file(config, record, reporter), add_facts),

@@ -1,5 +1,5 @@
-"""The evidence below a failed test, from its row of the record: what was asked and
-changed, and both answers.
+"""The evidence below a failed test, from its row of the record: the request, its
+changes, and both answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,10 +42,10 @@ MOST_ROWS = 3
 
 
 def evidence(row: Row, where: str = "") -> list[str]:
-    """What a reader needs to see why a row does not hold.
+    """The facts that show why a row does not hold.
 
-    These are what its changed answers share, its smallest example, or without one some
-    of its users.
+    These are the common property of its changed answers, its smallest example, or
+    without one some of its users.
 
     Args:
         row: The row.
@@ -62,7 +62,7 @@ def evidence(row: Row, where: str = "") -> list[str]:
     excuse = wrap(_excuse(row), WIDTH - 1)
     if excuse:
         lines += ["", *excuse]
-    # What is said of the whole row stands above its examples.
+    # Sentences on the whole row stand above its examples.
     shared = wrap(one_line(shared_of(row)), WIDTH - 1)
     if shared:
         lines = ["", *shared, *lines]
@@ -117,8 +117,8 @@ def _two_recommenders(row: Row) -> str:
 
 
 def _excuse(row: Row) -> str:
-    """What a recommender declares that is meant to answer
-    so; empty if nothing excuses it.
+    """The declaration by which a recommender is meant to
+    answer so; empty if there is none.
     """
     details = row.get("details") or {}
     declares = details.get(DECLARES)
@@ -128,7 +128,7 @@ def _excuse(row: Row) -> str:
 
 
 def _users_of(row: Row) -> list[Example]:
-    """The examples of a row for its evidence, beside its smallest one."""
+    """The examples of a row for its evidence, other than its smallest one."""
     users = [example for example in row["examples"] if not example.get("keeps")]
     if not users:  # all of them keep the promise
         users = row["examples"][:1]
@@ -143,7 +143,9 @@ def _users_of(row: Row) -> list[Example]:
 
 
 def shared_of(row: Row) -> str:
-    """What the changed answers of a row share, in words; empty if nothing was found."""
+    """The common property of a row's changed answers, in words; empty if none was
+    found.
+    """
     details = row.get("details") or {}
     shared = details.get(SHARED)
     text = shared.get("text") if isinstance(shared, Mapping) else None
@@ -178,7 +180,7 @@ def is_of_one_side(row: Row) -> bool:
 
 
 def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
-    """The lines of one user: what changed in the request, and the answers."""
+    """The lines of one user: the changes of the request, and the answers."""
     score = example.get("score")
     agreement = "" if score is None else f", agreement {score:.2f}"
     yield f"user {one_line(example['user'])}{agreement}"
@@ -198,7 +200,8 @@ def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
 
 
 def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between two requests; of those to a text model, what it read.
+    """The differences between two requests; of those to a text model, between its
+    prompts.
 
     Args:
         source: The request of the source, as `report.asked` has it.
@@ -241,7 +244,9 @@ def _rows(mark: str, text: str) -> list[str]:
 
 
 def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
-    """Whose smallest example it is, and what is left of the request, in a line."""
+    """Whose smallest example it is, and the size of the remaining
+    request, in a line.
+    """
     source = shrunk["source"]
     whole = shrunk["whole"]
     entries = (

@@ -1,4 +1,4 @@
-"""The facts of the record: where and of what a run was, and what it left unread."""
+"""The facts of the record: the place and subjects of a run, and its unread answers."""
 
 import dataclasses
 import datetime
@@ -22,10 +22,10 @@ PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transforme
 """Packages whose versions may affect answers or numbers."""
 
 PAST = "whole"
-"""What counts as the past of a user: all interactions in the training data, shown in a
-request or not. An answer to an open question should name none of them, and an answer's
-popularity is compared with theirs. In older records it was the history shown; values of
-both kinds cannot be compared.
+"""The definition of the past of a user: all interactions in the training data, shown in
+a request or not. An answer to an open question should name none of them, and an
+answer's popularity is compared with theirs. In older records it was the history shown;
+values of both kinds cannot be compared.
 """
 
 
@@ -44,21 +44,21 @@ def settings_of(settings: Settings) -> dict[str, object]:
 
 
 def dependences(rows: Iterable[Row]) -> list[str]:
-    """For each recommender whose values depend on the order of asking, a sentence that
-    says so.
+    """For each recommender whose values depend on the order of requests, a sentence
+    that says so.
 
     One verdict shows only a strong dependence. A weak one shows in all verdicts of a
     recommender together, as they share their users.
     """
-    told = []
+    notes = []
     for model, own in sorted(grouped(rows, lambda row: row["model"]).items()):
         series = [row["per_user"] for row in own if not row["joint"]]
         found = dependence(series)
         if found is not None:
-            told.append(
+            notes.append(
                 f"{model}: {found.words}, in all its verdicts together, so {UNPROVEN}",
             )
-    return told
+    return notes
 
 
 @cache
@@ -92,7 +92,7 @@ UNREAD_SHOWN = 3
 
 
 def summed(readings: Collection[Reading]) -> Readable:
-    """What was read of the answers of a run."""
+    """The counts of answers of a run that were read."""
     kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
     unread = [read for read in readings if "text" in read]
     shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]

@@ -1,4 +1,4 @@
-"""What people see of many rows: those that do not hold one
+"""The rows that a report shows: those that do not hold one
 by one, those that do not apply by reason.
 """
 
@@ -25,7 +25,7 @@ from pytest_recsys_mt.verdict.verdict import FITS_NEEDED, NEEDED
 from pytest_recsys_mt.verdict.wording import unread
 
 ORDER = STATES[: STATES.index("holds")]
-"""The states that are told one by one, the most important first."""
+"""The states that are listed one by one, the most important first."""
 
 MANY = 3
 """From so many tests on that got no verdict for one reason, they share one sentence."""
@@ -55,7 +55,7 @@ class Unsettled:
         row: The row.
         place: Where it stands: its test and its oracle. Empty for several rows without
             a verdict.
-        sentence: What is said of it, or of all of them.
+        sentence: The sentence on it, or on all of them.
         together: Whether it stands for several rows that have a place.
     """
 
@@ -83,7 +83,7 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
 
 
 def _of_group(rows: Sequence[Row]) -> list[Unsettled]:
-    """Rows that agree in what `_alike` names: together, or each alone."""
+    """Rows with the same key by `_alike`: together, or each alone."""
     first = rows[0]
     if len(rows) > 1 and smallest_of(first):
         return [_on_one_example(rows)]
@@ -93,7 +93,7 @@ def _of_group(rows: Sequence[Row]) -> list[Unsettled]:
 
 
 def _alike(row: Row) -> tuple[str, ...]:
-    """What rows must agree in to share one sentence: their
+    """The key of rows that share one sentence: their
     smallest example, else the reason of no verdict.
     """
     smallest = smallest_of(row) if row["status"] == "violated" else ""
@@ -111,7 +111,7 @@ def _has_number(row: Row) -> bool:
 
 
 def _alone(row: Row) -> Unsettled:
-    return Unsettled(row, (test_of_row(row), row["oracle"]), told_of(row))
+    return Unsettled(row, (test_of_row(row), row["oracle"]), sentence_of(row))
 
 
 def _without_verdict(rows: Sequence[Row]) -> Unsettled:
@@ -125,7 +125,9 @@ def _without_verdict(rows: Sequence[Row]) -> Unsettled:
 
 
 def _on_one_example(rows: Sequence[Row]) -> Unsettled:
-    """Rows that are violated on one smallest example: one failure, seen several times."""
+    """Rows that are violated on one smallest example: one failure, seen
+    several times.
+    """
     first = rows[0]
     shrunk = first["shrunk"] or {}
     user = shrunk.get("user", "")
@@ -143,7 +145,7 @@ def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     return Unsettled(first, (tests, first["oracle"]), one_line(text), together=True)
 
 
-def told_of(row: Row) -> str:
+def sentence_of(row: Row) -> str:
     """The sentence of a row in one line, and which attempt of its test that was."""
     attempts = row["attempts"]
     text = sentence(row)
@@ -154,7 +156,7 @@ def told_of(row: Row) -> str:
 
 def vacuous(rows: Iterable[Row]) -> list[str]:
     """The promises that are kept vacuously, one text for each
-    recommender and what it does not read.
+    recommender and each part that it does not read.
     """
     vacuous_rows = [row for row in rows if vacuous_of(row)]
     groups = grouped(vacuous_rows, lambda row: (row["model"], vacuous_of(row)))
@@ -179,7 +181,7 @@ def _name(row: Row, several: bool) -> str:
 
 
 def without_number(rows: Iterable[Row], several: bool = False) -> str:
-    """The verdicts that hold beside users without a number, with how many; or empty.
+    """The verdicts that hold with users without a number, with how many; or empty.
 
     Args:
         rows: The rows of a run.
@@ -198,7 +200,7 @@ def without_number(rows: Iterable[Row], several: bool = False) -> str:
 
 def _users_without_number(row: Row) -> str:
     """How many users have no number for which reason, of how
-    many that were asked; empty if all have one.
+    many with a request; empty if all have one.
     """
     account = row.get("account") or {}
     counts = []
@@ -275,8 +277,8 @@ def claims(rows: Iterable[Row], alpha: float) -> str:
 
 
 def needed_of(row: Row, what: str = NEEDED) -> int:
-    """How many users, or fits, would settle what those asked
-    are too few for; records are untrusted.
+    """How many users, or fits, would settle verdicts for which
+    those of the run are too few; records are untrusted.
     """
     details = row.get("details")
     needed = details.get(what) if isinstance(details, dict) else None
@@ -304,7 +306,9 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
 
 
 def _shares_of_suites(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[str]:
-    """How many rows of each suite some rows are, in words; of their recommenders alone."""
+    """How many rows of each suite some rows are, in words; of their
+    recommenders alone.
+    """
     models = {row["model"] for row in rows}
     sizes = Counter(row["suite"] for row in all_rows if row["model"] in models)
     # Sorted, so that suites with as many rows come in the order of their names.
@@ -336,7 +340,7 @@ def _remedy(rows: Sequence[Row]) -> str:
 
 def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:
     """The first of the reasons of `inapplicable`, which name most
-    tests, and how many there are beside them.
+    tests, and how many others there are.
     """
     if len(reasons) <= SHOWN_REASONS + 1:
         return [*reasons]
@@ -350,8 +354,8 @@ def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:
 
 
 def sentence(row: Row) -> str:
-    """What was seen, against which limit, and how sure that is: ``shuffle(0) is
+    """The value, its limit, and how sure that is, in a sentence: ``shuffle(0) is
     violated: the ... is 0.229 (...)``.
     """
-    beside = f" against {row['against']}" if row.get("against") else ""
-    return wording.sentence(f"{name_of_row(row)}{beside}", state_of(row), row)
+    against = f" against {row['against']}" if row.get("against") else ""
+    return wording.sentence(f"{name_of_row(row)}{against}", state_of(row), row)

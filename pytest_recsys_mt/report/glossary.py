@@ -1,5 +1,5 @@
-"""What the words of a report mean: measures from their
-docstrings, the others from here.
+"""The meaning of the words of a report: measures from
+their docstrings, the others from here.
 """
 
 import inspect
@@ -22,8 +22,8 @@ class Entry:
 
     Attributes:
         name: The word that is explained, as rows have it.
-        title: What a report calls it.
-        text: What it means.
+        title: Its name in a report.
+        text: Its meaning.
         own: Whether the title is one of its own, which can stand for the name.
     """
 
@@ -62,7 +62,7 @@ def entry_of(name: str) -> Entry | None:
 
 def names_of(row: Row) -> list[str]:
     """The words of a row that have an entry: its metric, its
-    oracle, and what the oracle judges by.
+    oracle, and the score that the oracle judges by.
     """
     function, _, judged_by = row["oracle"].partition(":")
     metric = row.get("metric") or ""
@@ -72,8 +72,8 @@ def names_of(row: Row) -> list[str]:
 
 
 def measure_of(row: Row) -> Entry | None:
-    """What the number of a row measures: its metric, else
-    the score that its oracle compares.
+    """The measure behind the number of a row: its metric,
+    else the score that its oracle compares.
     """
     names = names_of(row)
     return entry_of(names[0]) if names else None
@@ -102,7 +102,7 @@ def _documented() -> Mapping[str, Entry]:
     """The entries of oracles, similarities, metrics, scores
     and aggregates, from their docstrings.
     """
-    # Imported only when an entry is asked for.
+    # Imported only when an entry is needed.
     from pytest_recsys_mt import oracles
     from pytest_recsys_mt.oracles.aggregates import measures
     from pytest_recsys_mt.oracles.scores import metrics, score
@@ -118,7 +118,7 @@ def _documented() -> Mapping[str, Entry]:
         found.append(_of_module(name, module))
     for name, metric in {"auc": metrics.auc, **metrics.METRICS}.items():
         found.append(_titled(name, paragraph(metric.__doc__)))
-    for module in (*_beside(score), *_beside(measures)):
+    for module in (*_modules_next_to(score), *_modules_next_to(measures)):
         for name in _declared_in(module):
             found.append(_of_module(name, module))
     return {entry.name: entry for entry in found}
@@ -132,8 +132,8 @@ def _declared_in(module: ModuleType) -> list[str]:
     return names
 
 
-def _beside(table: ModuleType) -> list[ModuleType]:
-    """The modules of the folder of `table`, without it: it holds what they declare."""
+def _modules_next_to(table: ModuleType) -> list[ModuleType]:
+    """The modules of the folder of `table`, without it: it holds their declarations."""
     inside = f"{table.__package__}."
     modules = []
     for name, module in sorted(sys.modules.items()):
@@ -143,7 +143,7 @@ def _beside(table: ModuleType) -> list[ModuleType]:
 
 
 def _of_module(name: str, module: ModuleType) -> Entry:
-    """The entry of what a module declares; it has the title of a
+    """The entry of a declared measure; it has the title of a
     module of one measure, else of its function.
     """
     about_module = paragraph(module.__doc__)
@@ -161,8 +161,8 @@ def _titled(name: str, about: str, further: str = "") -> Entry:
     the text if it has no colon.
     """
     title, _, text = about.partition(": ")
-    told = f"{_capitalized(text)} {further}".strip()
-    return Entry(name, _plain(title.removesuffix(".")), _plain(told or about), own=True)
+    rest = f"{_capitalized(text)} {further}".strip()
+    return Entry(name, _plain(title.removesuffix(".")), _plain(rest or about), own=True)
 
 
 def _plain(text: str) -> str:

@@ -56,7 +56,7 @@ LONGEST = 150
 
 
 def read_in_words(model: str, read: Readable) -> str:
-    """How well a text model kept to the form in which it was asked to answer."""
+    """How well a text model kept to the form that its prompt asks for."""
     named = read["answers"] - read["unreadable"]
     kinds = read["entries"]
     titles = sum(kinds.values()) - kinds["unparsed"]
@@ -77,14 +77,14 @@ def read_in_words(model: str, read: Readable) -> str:
 
 
 def json_instead(read: Readable) -> list[str]:
-    """How a text model of which answers are unread is asked for a
+    """The way to prompt a text model with unread answers for a
     form that needs no reading, if it has one.
     """
     unread = read["unreadable"]
     if not unread or not read.get("takes_json"):
         return []
-    told = f"{unread} of {read['answers']} answers unread"
-    return [f"{told}; with answer=offered nothing needs reading"]
+    counts = f"{unread} of {read['answers']} answers unread"
+    return [f"{counts}; with answer=offered nothing needs reading"]
 
 
 def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
@@ -101,7 +101,7 @@ def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
 
 def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
     """Some answers of which nothing could be read, each
-    with the reason and what to ask for.
+    with the reason and the form to ask for.
     """
     texts = []
     for each in unread:

@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.gate.document import Decision, Document, Row
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.gate.states import grouped, state_of
-from pytest_recsys_mt.report.folding import ORDER, told_of
+from pytest_recsys_mt.report.folding import ORDER, sentence_of
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 from pytest_recsys_mt.safety.files import written_to
 from pytest_recsys_mt.safety.sanitize import clean
@@ -46,9 +46,12 @@ def annotate(
 ) -> None:
     """Add the facts of the record where consumers look for them.
 
-    * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
-    * a failure: the sentences begin its message, its text has the command that reproduces it.
-    * class names and files of the suites: as in the package, not as in this environment.
+    * ``system-out`` of each test case: a sentence and a line of JSON for each of its
+    verdicts.
+    * a failure: the sentences begin its message, its text has the command that
+    reproduces it.
+    * class names and files of the suites: as in the package, not as in this
+    environment.
     * properties of the test suite: the gate, the data, the seed, the digests. The
       schema of ``xunit2`` allows properties only there.
     * properties of each test case if the family allows them (``xunit1`` and
@@ -118,7 +121,7 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
                 case,
                 {f"{name}{suffix}": value for name, value in facts.items()},
             )
-        lines.append(told_of(row))
+        lines.append(sentence_of(row))
         lines += unread_in_words(unread_of(row))
         lines.append(json.dumps({"recsys-mt": facts}))
     failures = [part for part in case if part.tag in ("failure", "error")]
@@ -131,12 +134,12 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
 
 
 def _explain(failure: Element, rows: Sequence[Row]) -> None:
-    """Put the sentences of the verdicts behind a failure before
+    """Write the sentences of the verdicts behind a failure before
     its message, and the command below its text.
     """
     sentences = []
     for state in ORDER[:-1]:
-        sentences += [told_of(row) for row in rows if state_of(row) == state]
+        sentences += [sentence_of(row) for row in rows if state_of(row) == state]
     message = failure.get("message") or ""
     # pytest's message repeats the verdict, unless the test failed for something else as
     # well.
@@ -151,7 +154,7 @@ def _explain(failure: Element, rows: Sequence[Row]) -> None:
 
 
 def _statement(sentence: str) -> str:
-    """What a sentence says of its promise, without the name before the colon."""
+    """A sentence without the name before its colon."""
     _, _, statement = sentence.partition(": ")
     return statement.rstrip(".")
 

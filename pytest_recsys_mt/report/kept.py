@@ -21,7 +21,9 @@ SHOWN = {
 
 
 def runs(folder: Path) -> Iterator[str]:
-    """A line or two for each kept run of the project around a folder, the latest last."""
+    """A line or two for each kept run of the project around a folder,
+    the latest last.
+    """
     store = Store.around(folder)
     kept = store.runs()
     if not kept:
@@ -37,7 +39,7 @@ def runs(folder: Path) -> Iterator[str]:
 
 
 def accept(folder: Path, number: int | None) -> str:
-    """Make a run a baseline, and say of what.
+    """Make a run a baseline, and say of which tests.
 
     Args:
         folder: The folder of the project, or one below it.
@@ -58,8 +60,8 @@ def accept(folder: Path, number: int | None) -> str:
 
 
 def _lines(kept: Kept) -> Iterator[str]:
-    """What was run when, and what came of it; the head of a run
-    is a file, in which anything may stand.
+    """The time, the subjects and the result of a run; the head of
+    a run is a file, so its content is not trusted.
     """
     head = kept.head
     if not head:

@@ -43,7 +43,7 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
 
 
 def serve(text: str) -> None:
-    """Show the page to whoever of this machine knows its
+    """Show the page to users of this machine who know its
     address, until it is interrupted.
     """
     place = f"/{secrets.token_urlsafe()}"

@@ -1,4 +1,4 @@
-"""What the number of a row measures, and its limit, in words."""
+"""The measure behind the number of a row, and its limit, in words."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ SIGNS = {"at most": "<= ", "at least": ">= ", "within": "+-"}
 
 @dataclass(frozen=True)
 class Effect:
-    """What a number measures, in words."""
+    """The measure behind a number, in words."""
 
     name: str
     percent: bool = False
@@ -23,7 +23,7 @@ class Effect:
 
 
 def effect_of(row: Row) -> Effect:
-    """What the number of a row measures; rows of earlier
+    """The measure behind the number of a row; rows of earlier
     records name only their metric.
     """
     measures = row.get("measures", "")
@@ -32,7 +32,7 @@ def effect_of(row: Row) -> Effect:
 
 
 def limit_of(row: Row) -> str:
-    """What the promise allows, in words."""
+    """The limit of the promise, in words."""
     effect, limit = effect_of(row), measured(row).limit
     if limit is None:
         return ""
@@ -44,7 +44,7 @@ def limit_of(row: Row) -> str:
 
 
 def limit_in_short(row: Row) -> str:
-    """What the promise allows, with a sign: ``<= 0.05``, ``>= 0.147``, ``+-0.1``."""
+    """The limit of the promise, with a sign: ``<= 0.05``, ``>= 0.147``, ``+-0.1``."""
     limit = measured(row).limit
     if limit is None:
         return ""

@@ -25,7 +25,7 @@ def lines(
 
     Args:
         nights: A name and a record for each night, in order.
-        findings: What was found of each verdict.
+        findings: The finding on each verdict.
         alpha: Chance of any false alarm, over all nights and verdicts.
         change: Whether the bets were on the change of users' values.
     """
@@ -82,7 +82,7 @@ def _left_out(document: Document, name: str) -> Iterator[str]:
 
 
 def idle(nights: Sequence[tuple[str, Document]], change: bool) -> str:
-    """Why the last night adds nothing, and what to do."""
+    """Why the last night adds nothing, and how to change that."""
     name = nights[-1][0]
     if change:
         return (
@@ -101,10 +101,10 @@ def _of(
     change: bool,
     names_models: bool,
 ) -> Iterator[str]:
-    """The figures of one verdict, and what there is to say of it.
+    """The figures of one verdict, and the sentences on it.
 
     Args:
-        found: What was found.
+        found: The finding.
         names: The names of the nights.
         change: Whether the bets were on the change of users' values.
         names_models: Whether the verdicts are of several models, so that each names its
@@ -140,8 +140,8 @@ def _notes(found: Finding, names: Sequence[str]) -> Iterator[str]:
     if found.replayed:
         nights = _counted(found.replayed, "night")
         yield f"{nights} not counted: answers given on earlier ones"
-    if found.series.anew:
-        yield found.series.anew
+    if found.series.restart:
+        yield found.series.restart
     last = found.series.nights[-1].place
     if last < len(names) - 1:
         yield f"no values since {names[last]}"

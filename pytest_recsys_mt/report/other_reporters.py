@@ -1,4 +1,4 @@
-"""What the reporters of others show of each verdict:
+"""The facts of each verdict for the reporters of others:
 pytest-html, Allure, pytest-json-report.
 """
 
@@ -16,7 +16,7 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 FACTS = (
     "relation", "oracle", "metric", "status", "value", "threshold", "estimate", "interval", "margin", "p_value", "users",
 )  # fmt: skip
-"""What each verdict has; the record has all. Holm's
+"""The facts of each verdict; the record has all. Holm's
 correction is known at the end of the run only.
 """
 KEY = "recsys_mt"
@@ -26,10 +26,12 @@ ALLURE = "allure_listener"
 
 
 def facts_of(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain data: its sentence, and what is known of its `FACTS`."""
+    """A verdict as plain data: its sentence, and those of its `FACTS`
+    that are known.
+    """
     known = {name: getattr(verdict, name) for name in FACTS}
-    told = {name: fact for name, fact in known.items() if fact not in (None, "")}
-    return without_keys(plain({"sentence": verdict.summary, **told}, []))  # type: ignore[no-any-return]
+    present = {name: fact for name, fact in known.items() if fact not in (None, "")}
+    return without_keys(plain({"sentence": verdict.summary, **present}, []))  # type: ignore[no-any-return]
 
 
 def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -37,12 +39,12 @@ def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {KEY: [facts_of(verdict) for verdict in verdicts]} if verdicts else {}
 
 
-def tell(
+def add_verdicts(
     report: pytest.TestReport,
     config: pytest.Config,
     verdicts: Sequence[Verdict],
 ) -> None:
-    """Give a report what a reporter shows of it, and Allure an attachment.
+    """Add the verdicts to a report for other reporters, and an attachment to Allure.
 
     A report that passed gets sections, which pytest itself shows with ``-rP`` alone.
     """

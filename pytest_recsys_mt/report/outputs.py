@@ -1,5 +1,5 @@
-"""What the commands that make tables of records have in common:
-the records they read, the files they write.
+"""Functions that the commands on records share: for the
+records they read and the files they write.
 """
 
 import os
@@ -30,8 +30,8 @@ def record_at(path: Path, without: Collection[str] = ()) -> Document:
 
 
 @contextmanager
-def told_as_data(what: str, *further: type[Exception]) -> Iterator[None]:
-    """Turn what a damaged record makes of the code inside into
+def raised_as_data_error(what: str, *further: type[Exception]) -> Iterator[None]:
+    """Turn an error that a damaged record causes inside into
     a `DataError` that begins with `what`.
     """
     kinds: tuple[type[Exception], ...] = (
@@ -85,7 +85,7 @@ def require_output(
                 )
 
 
-def put_out(text: str, output: Path | None, what: str) -> None:
+def write_out(text: str, output: Path | None, what: str) -> None:
     """Print a text, or write it to a file, completely or not at all, and say so.
 
     Raises:

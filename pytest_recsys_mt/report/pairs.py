@@ -1,5 +1,5 @@
-"""The verdicts of two runs side by side: what each promise was
-and is, for which groups and for which users.
+"""The verdicts of two runs side by side: each promise then
+and now, by groups and by users.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,13 +31,13 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Pair:
-    """A verdict of the later run beside that of the earlier one.
+    """A verdict of the later run next to that of the earlier one.
 
     Attributes:
         name: The name of the promise.
         old: The row of the earlier run; None if it has none.
         new: The row of the later run.
-        found: What their comparison found.
+        found: The result of their comparison.
         users: The users of both runs; none if the numbers are of all users together.
         worse: How much worse the value of each of `users` became, as a share of the
             range of values.
@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def broke(self) -> str:
-        """What it was and is, if it is a failure now and was none."""
+        """Its state then and now, if it is a failure now and was none."""
         if self.old is None:
             return ""
         then = state_of(self.old)
@@ -122,7 +122,7 @@ def cells_of(pair: Pair) -> list[str]:
 
 def _values(pair: Pair) -> tuple[float | None, float | None]:
     """The mean of both runs over the users of both;
-    without any, what each run measured.
+    without any, the value of each run.
     """
     if pair.users and pair.old is not None:
         then = fmean(numbers_of(pair.old["per_user"], pair.users))
@@ -196,8 +196,8 @@ def lines_of_users(
     old_lists: Lists,
     new_lists: Lists,
 ) -> Iterator[str]:
-    """The users that became worse most, of what regressed if anything did, each once,
-    with both lists.
+    """The users that became worse most, in verdicts that regressed if any did, each
+    once, with both lists.
 
     The lists are those of the changed request; if a record lacks one, those of the
     unchanged request.
@@ -251,7 +251,7 @@ def _titles(when: str, request: str, titles: Sequence[str]) -> Iterator[str]:
 
 
 def _changed(row: Row, user: str) -> Sequence[str]:
-    """What a user was recommended for the changed request;
+    """The list of a user for the changed request;
     nothing if the record does not have it.
     """
     for example in row["examples"]:

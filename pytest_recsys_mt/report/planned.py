@@ -12,7 +12,13 @@ import pytest
 from pytest_recsys_mt.calls.day_account import DayAccount
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
-from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
+from pytest_recsys_mt.engine.plan import (
+    ADDITIONAL,
+    CONFIRMING,
+    CONTROLLING,
+    Count,
+    Plan,
+)
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
@@ -64,7 +70,7 @@ def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
     """
     counts_by_model: dict[str, dict[str, Count]] = {}
     for (suite, model), count in plan.counts.items():
-        if suite not in BESIDE:
+        if suite not in ADDITIONAL:
             counts_by_model.setdefault(model, {})[suite] = count
     free = []
     for model, count_of_suite in counts_by_model.items():
@@ -115,7 +121,7 @@ def _write_bound(
     not_planned: int,
     settings: Settings,
 ) -> None:
-    """Write how many calls the run makes at most, of which kinds, and what they cost.
+    """Write how many calls the run makes at most, of which kinds, and their cost.
 
     Args:
         reporter: Writes to the terminal.
@@ -124,7 +130,7 @@ def _write_bound(
         settings: The settings of the run.
     """
     planned = [
-        count for (suite, _), count in plan.counts.items() if suite not in BESIDE
+        count for (suite, _), count in plan.counts.items() if suite not in ADDITIONAL
     ]
     confirming = [
         count for (suite, _), count in plan.counts.items() if suite == CONFIRMING
@@ -160,7 +166,7 @@ def _parts(
     settings: Settings,
 ) -> list[str]:
     """The calls of each kind, in words: those of the
-    tests, and what is asked beside them.
+    tests, and those in addition to them.
     """
     calls = sum(count.calls for count in planned)
     to_make = _to_make(planned)
@@ -185,7 +191,7 @@ def _parts(
 
 
 def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
-    """What the limits a day leave of today, a line for each, and
+    """The rest of today's limits, a line for each, and
     whether that is less than `calls` or `usd`.
     """
     if not settings.daily:
@@ -247,7 +253,7 @@ def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
 
 def _notes(counts: Sequence[Count]) -> list[str]:
     """How the tokens in the table of one model are
-    counted, and what is known of its price.
+    counted, and its price as far as it is known.
     """
     notes = []
     if _is_of_text(counts):
@@ -281,7 +287,9 @@ def _note_on_tokens(counts: Sequence[Count]) -> str:
 
 
 def _write_dearest(reporter: Any, plan: Plan) -> None:
-    """Write which test functions cost most, then make most calls, if several make any."""
+    """Write which test functions cost most, then make most calls, if
+    several make any.
+    """
     usd: defaultdict[str, float] = defaultdict(float)
     calls: Counter[str] = Counter()
     for (nodeid, _), count in plan.by_test.items():

@@ -1,4 +1,4 @@
-"""The table of a plan: a row for each suite that asks a model."""
+"""The table of a plan: a row for each suite that sends requests to a model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,15 +6,15 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.engine.plan import Count
 
 WIDTH = 80
-"""Columns of what is written of a plan."""
+"""Columns of the lines of a plan."""
 
 
 def table_of(counts: Mapping[str, Count]) -> list[str]:
     """The lines of a table with a row for each suite, and one for all if there are
     several.
 
-    The numbers stand in columns on the right. A suite whose name has no room beside
-    them has a line of its own.
+    The numbers stand in columns on the right. A suite whose name has no room next
+    to them has a line of its own.
     """
     rows = [("suite", "tests", "calls", "cached", "prompt", "answers", "at most")]
     for suite, count in counts.items():

@@ -1,4 +1,4 @@
-"""What all workers saw of planted faults, as one part of the record."""
+"""The effects of planted faults in all workers, as one part of the record."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -7,7 +7,7 @@ from pytest_recsys_mt.gate.document import Differing, Planted
 
 
 def merged(found: Iterable[Planted]) -> list[Planted]:
-    """What all workers compared, one entry per fault and recommender."""
+    """The comparisons of all workers, one entry per fault and recommender."""
     groups: dict[tuple[str, str], list[Planted]] = {}
     for planted in found:
         groups.setdefault((planted["fault"], planted["model"]), []).append(planted)

@@ -1,4 +1,4 @@
-"""How to ask a request again at which users' code
+"""How to send a request again at which users' code
 raised: in words, and as code to paste.
 """
 
@@ -9,15 +9,15 @@ from pytest_recsys_mt.report.evidence import changed
 from pytest_recsys_mt.requests import Item, Rating, Request
 
 MOST_PARTS = 8
-"""Most items of a list that are written as code: with more, nobody reads it."""
+"""Most items of a list that are written as code: more are not readable."""
 
 
-def how_to_ask(
+def how_to_send(
     source: Request | None,
     failed: Request,
     smallest: Request | None,
 ) -> Iterator[str]:
-    """What the request that failed changes in the user's own, and a smaller one that
+    """The changes of the failed request to the user's own, and a smaller request that
     fails as well.
 
     Args:

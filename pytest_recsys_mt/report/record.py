@@ -210,8 +210,8 @@ class Record:
             incomplete.append("no test made a verdict on a recommender")
         violated = [row["nodeid"] for row in standing(rows, "p_holm", settings.alpha)]
         drifted = [drift["reason"] for drift in self._drifts if drift["drifted"]]
-        asked = settings.policy is not None or settings.baseline is not None
-        gate = Gate(policy, asked, alpha, settings.inconclusive, baseline)
+        configured = settings.policy is not None or settings.baseline is not None
+        gate = Gate(policy, configured, alpha, settings.inconclusive, baseline)
         return gate.decide(
             document,
             violated,
@@ -219,8 +219,8 @@ class Record:
         )
 
     def write(self, path: Path) -> None:
-        """Write the record to `path`, and the answers to questions beside it, each
-        completely or not at all.
+        """Write the record to `path`, and the answers to questions next to it,
+        each completely or not at all.
         """
         document = self.document()
         with written_to(path, 0o644) as stream:

@@ -26,7 +26,7 @@ _RECOMMENDERS = frozenset({"recsys", "recsys_recommenders"})
 
 @dataclass
 class _Listed:
-    """What the collected tests check, each once, in the order of collection.
+    """The promises of the collected tests, each once, in the order of collection.
 
     Attributes:
         relations: The relations by name.
@@ -95,7 +95,7 @@ def _about_test(test: str, promise: str) -> Iterator[str]:
 
 
 def needs_of(transformation: object) -> str:
-    """What a relation needs, in words: ``ratings in the history``."""
+    """The needs of a relation, in words: ``ratings in the history``."""
     needs: list[str] = sorted(getattr(transformation, "needs", ()))
     words = [NEEDS.get(need, need) for need in needs]
     promised = getattr(transformation, "promised", "")
@@ -109,7 +109,9 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _placed(test: str) -> Iterator[str]:
-    """Where a test is, in one line if it fits, else with its function on a second one."""
+    """Where a test is, in one line if it fits, else with its function
+    on a second one.
+    """
     line = f"    in {test}"
     if len(line) <= WIDTH:
         yield line
@@ -145,7 +147,7 @@ def promise_of(
         transformation: The relation that it tests; None if it tests none.
         oracle: The name of the oracle that judges, as in a record; empty if it is not
             known.
-        allowed: How the oracle bounds what it measures.
+        allowed: How the oracle bounds its measure.
 
     Returns:
         The words of the relation, else of the test, else of the oracle; empty if none
@@ -160,7 +162,7 @@ def promise_of(
 
 
 def _fits(transformation: object, oracle: str, allowed: Allowed | None) -> bool:
-    """Whether an oracle checks what a relation promises:
+    """Whether an oracle checks the promise of a relation:
     a change, or that nothing changes.
     """
     if not oracle:
@@ -171,14 +173,14 @@ def _fits(transformation: object, oracle: str, allowed: Allowed | None) -> bool:
 
 
 def _function_of(oracle: str) -> str:
-    """The name of an oracle without what it measures:
+    """The name of an oracle without its measure:
     ``same_ranking`` of ``same_ranking:rbo``.
     """
     return oracle.partition(":")[0]
 
 
 def _of_oracle(oracle: str) -> str:
-    """What an oracle says of itself; empty if it is none of ours."""
+    """The description of an oracle; empty if it is not one of this package."""
     if not oracle:
         return ""
     from pytest_recsys_mt import oracles

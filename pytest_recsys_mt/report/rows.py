@@ -69,20 +69,22 @@ def row_of(
     row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
     lost: list[str] = []
     clean: Row = plain(row, lost)
-    # What a test says itself passed no other door; examples hold answers, which did.
+    # A test's own texts were not cleaned before; examples hold answers, which were.
     clean["reason"], clean["details"] = (
         redact(clean["reason"]),
         without_keys(clean["details"]),
     )
-    clean["nodeid"] = nodeid  # pytest's own text: whatever splits it wants it as it is
+    clean["nodeid"] = nodeid  # pytest's own text: code that splits it needs it as it is
     if lost:
-        _tell_lost(clean, lost)
+        _note_lost(clean, lost)
     return clean
 
 
-def _tell_lost(row: Row, lost: list[str]) -> None:
-    """Say in a row which of its numbers were none, and leave out what lacks them."""
-    # A part of what belongs together would say something else than the whole.
+def _note_lost(row: Row, lost: list[str]) -> None:
+    """Say in a row which of its numbers were none, and leave out the values without
+    them.
+    """
+    # A part of a value that belongs together would say something else than the whole.
     for pair in ("interval", "reach"):
         if None in (row[pair] or ()):
             row[pair] = None
@@ -90,20 +92,20 @@ def _tell_lost(row: Row, lost: list[str]) -> None:
         user: value for user, value in row["per_user"].items() if value is not None
     }
     row["details"][NOT_FINITE] = lost
-    told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
+    note = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
     more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    row["reason"] = "; ".join(filter(None, (row["reason"], told + more)))
+    row["reason"] = "; ".join(filter(None, (row["reason"], note + more)))
 
 
 def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
-    told = verdict.status in ("violated", "inconclusive", "error")
+    with_requests = verdict.status in ("violated", "inconclusive", "error")
     for place, example in enumerate(verdict.examples):
         known: dict[str, object] = {
             field.name: getattr(example, field.name)
             for field in dataclasses.fields(example)
             if not field.name.endswith("_asked")
         }
-        if told and place < WITH_REQUESTS:
+        if with_requests and place < WITH_REQUESTS:
             known["asked"] = asked_of(example)
         yield known
 

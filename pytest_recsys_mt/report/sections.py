@@ -1,4 +1,6 @@
-"""The contents of a test report: the rows for the record, and the evidence for people."""
+"""The contents of a test report: the rows for the record, and the
+evidence for people.
+"""
 
 import re
 import textwrap
@@ -57,13 +59,13 @@ def attach(
         report: The report of the test's call, or of the phase that failed or skipped
             before it.
         item: The test.
-        running: What the test has judged so far.
+        running: The verdicts of the test so far.
         settings: The settings of the run.
-        run: What the process runs; None if it could not begin.
+        run: The run of the process; None if it could not begin.
         reproduce: Makes the command that runs the test again, from whether all answers
             are on disk and how many calls to spend on smallest examples.
         explain: Takes each failure of users' code that the test names.
-        shown: What this process has printed so far.
+        shown: The evidence that this process has printed so far.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     # The model is unknown if the test ended before its fixture ran.
@@ -95,7 +97,7 @@ def attach(
 
 
 def _add_command(rows: Sequence[Row], reproduce: Callable[[], str]) -> None:
-    """Add to what is unsettled the command that runs the test again."""
+    """Add the command that runs the test again to its unsettled rows."""
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if not unsettled:
         return
@@ -165,7 +167,7 @@ def _attach_failures(
     failures = run.raised(text, model)
     for failure in failures:
         explain(failure)
-    report.recsys_mt["raised"] = [failure.told() for failure in failures]
+    report.recsys_mt["raised"] = [failure.reported() for failure in failures]
 
 
 def _evidence_of(
@@ -231,12 +233,12 @@ def _requests(running: RunningTest, run: Run | None) -> str:
     try:
         return running.recsys.runner.digest
     except RecsysError:
-        # The data have no two users who can be asked, which the test itself reports.
+        # The data have no two users for requests, which the test itself reports.
         return ""
 
 
 def _first_line(report: Any) -> str:
-    """The first line of what a report says of a failure or a skip."""
+    """The first line of a report's text on a failure or a skip."""
     longrepr = report.longrepr
     crash = getattr(longrepr, "reprcrash", None)
     if crash is not None:

@@ -8,51 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pytest_recsys_mt.report.compared import say
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, told_as_data
+from pytest_recsys_mt.report.outputs import raised_as_data_error, write_out
+from pytest_recsys_mt.report.sheet import Cell, Sheet, Value
 from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.safety.sanitize import one_line
 
 NONE = "–"
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number of a cell: in bold if it is the best, with
-    letters raised behind it, and its bounds.
-    """
-
-    number: float | None
-    best: bool = False
-    raised: str = ""
-    bounds: tuple[float, float] | None = None
-
-
-Cell = str | float | None | Value
-Drawn = Literal["", "stacked", "bars", "lines", "scatter"]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table with notes below it; without columns a heading, and without a title what
-    belongs to the sheet before it.
-
-    The first cell of a row names it. The first `wordy` columns hold words, the others
-    numbers. A page draws the columns `bars`: the shares of each row in one bar, a bar
-    for each number, a line for each row, or a point at its first two.
-    """
-
-    title: str = ""
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[Cell]] = ()
-    notes: Sequence[str] = ()
-    wordy: int = 1
-    level: int = 2
-    drawn: Drawn = ""
-    bars: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -63,10 +28,10 @@ class _Marks:
 
     def cell(self, cell: Cell) -> str:
         value = cell if isinstance(cell, Value) else Value(None)
-        told = self.text(plain(cell) if value is not cell else number(value.number))
-        told = self.bold.format(told) if value.best else told
-        told += self.raised.format(self.text(value.raised)) if value.raised else ""
-        return told + _bounds(value)
+        text = self.text(plain(cell) if value is not cell else number(value.number))
+        text = self.bold.format(text) if value.best else text
+        text += self.raised.format(self.text(value.raised)) if value.raised else ""
+        return text + _bounds(value)
 
 
 def number(value: float | None) -> str:
@@ -100,8 +65,8 @@ def write_sheets(
     **formats: Callable[[], str],
 ) -> None:
     """Print some tables in the format of the ending `usual`, or write them to a file in
-    that of its ending, as `formats` say where they do. `what` they are is told in a
-    word or two: ``leaderboard``.
+    that of its ending, as `formats` say where they do. `what` names them in a word
+    or two: ``leaderboard``.
 
     Raises:
         DataError: If the file cannot be written.
@@ -110,9 +75,9 @@ def write_sheets(
     """
     ending = usual if output is None else output.suffix
     own = formats.get(ending.removeprefix("."))
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         text = own() if own else WRITERS[ending](what, title, sheets)
-    put_out(text, output, what)
+    write_out(text, output, what)
 
 
 def markdown(what: str, title: str, sheets: Sequence[Sheet]) -> str:

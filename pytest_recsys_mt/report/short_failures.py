@@ -27,7 +27,9 @@ class Printed(NamedTuple):
 
 
 Shown = MutableMapping[tuple[str, str], Printed]
-"""What this process has printed, by file and oracle, and by smallest example within it."""
+"""The evidence that this process has printed, by file and oracle, then smallest
+example.
+"""
 
 SHOWN: pytest.StashKey[Shown] = pytest.StashKey()
 
@@ -41,7 +43,7 @@ def short_traceback(
     failure.
 
     The sentence of the verdict stands below it, so the values that pytest shows would
-    say it twice more. Who asks for another style of traceback (``--tb``) gets all of
+    say it twice more. Another style of traceback (``--tb``) shows all of
     it.
     """
     message = str(excinfo.value)
@@ -56,20 +58,20 @@ def short_traceback(
         chain=False,
         tbfilter=lambda info: info.traceback.cut(path=item.path),
     )
-    told = f"{one_line(failed.relation or failed.oracle)} is {failed.status}"
+    message = f"{one_line(failed.relation or failed.oracle)} is {failed.status}"
     shown = item.config.stash.get(SHOWN, {})
     kind = f"{item.nodeid.partition('::')[0]} {failed.oracle}"
     again = any(each == kind for each, _ in shown)
     for entry in found.reprtraceback.reprentries:
         code = [line for line in entry.lines if not line.startswith("E")]
-        entry.lines = code if again else [*code, f"E   assert {told}"]
-    found.reprcrash.message = f"assert {told}"
+        entry.lines = code if again else [*code, f"E   assert {message}"]
+    found.reprcrash.message = f"assert {message}"
     return found
 
 
 def without_our_lines(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """What an error of ours shows: the lines of tests and fixtures that led to it, and
-    its text, which says what to do.
+    """The report of an error of this package: the lines of tests and fixtures that led
+    to it, and its text, which says how to fix it.
     """
     if not any(map(_is_of_user, excinfo.traceback)):
         return excinfo.getrepr(style="value", chain=False)
@@ -88,7 +90,7 @@ def _is_of_user(entry: Any) -> bool:
 
 
 def smallest_of(row: Row) -> str:
-    """What distinguishes a smallest example; empty if a row has none."""
+    """The key of a smallest example; empty if a row has none."""
     shrunk = row.get("shrunk")
     if shrunk is None:
         return ""
@@ -137,8 +139,8 @@ def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
     if shrunk is None:
         if not row["examples"]:
             return ["to run this test again:"]
-        told = f"{len(row['examples'])} users"
+        users = f"{len(row['examples'])} users"
         return [
-            f"to see {told} in full ({where or '--recsys-html=report.html'} has all):",
+            f"to see {users} in full ({where or '--recsys-html=report.html'} has all):",
         ]
     return [f"{size_of_smallest(shrunk)}; in full:"]

@@ -1,4 +1,6 @@
-"""The names of rows in tables: short where that can be undone, and each row's its own."""
+"""The names of rows in tables: short where that can be undone, and each
+row's its own.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +57,7 @@ def folded(name: str, width: int) -> list[str]:
 
 def distinct_names(rows: Sequence[Row]) -> list[str]:
     """The name of each row of one suite and one recommender, with
-    what tells it from rows of the same name.
+    a mark that distinguishes it from rows of the same name.
     """
     names = [name_of_row(row) for row in rows]
     places_by_name = grouped(range(len(names)), names.__getitem__)
@@ -75,8 +77,8 @@ def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
 
 
 def _marks(rows: Sequence[Row]) -> list[str]:
-    """What tells rows of one name apart: by the first of
-    their facts that does, else by a number.
+    """The marks that distinguish rows of one name: the first
+    of their facts that differs, else a number.
     """
     functions = {row["oracle"].partition(":")[0] for row in rows}
     if len(functions) == 1:

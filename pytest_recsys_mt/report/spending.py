@@ -1,4 +1,4 @@
-"""What the calls of a run took: in all, and by suite, model and purpose."""
+"""The cost of the calls of a run: in all, and by suite, model and purpose."""
 
 import math
 from collections import defaultdict
@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
+from pytest_recsys_mt.calls.causes import (
+    CONTROL,
+    COUNTED_APART,
+    PURPOSES,
+    SEARCH,
+    Cause,
+)
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.states import grouped
@@ -27,8 +33,8 @@ class _Share:
     """The calls of one suite, model and purpose.
 
     Attributes:
-        calls: The facts of each call, one for each attempt; the last says what came of
-            it.
+        calls: The facts of each call, one for each attempt; the last has the
+            result.
         attempts: The attempts that were sent for this purpose, and paid for.
     """
 
@@ -41,10 +47,12 @@ def _sums(share: _Share, purpose: str) -> Sums:
     calls = share.calls
     attempts = share.attempts
     results = [facts[-1] for facts in calls]
-    # A call beside the tests, or one that checks for changed answers, is no call that a
-    # test asked for.
-    is_beside = purpose in BESIDE
-    states = [result.state for result in results if not is_beside and not result.again]
+    # A call in addition to the tests', or one that checks for changed answers, is not a
+    # call of a test.
+    is_additional = purpose in COUNTED_APART
+    states = [
+        result.state for result in results if not is_additional and not result.again
+    ]
     made_after_failures = [
         facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"
     ]
@@ -89,7 +97,7 @@ def spent(
     """The calls of a run, in a row for each suite, model and purpose.
 
     Args:
-        facts: What is known of each call, by its key.
+        facts: The facts of each call, by its key.
         causes: The test that each call was first made for, by its key. Further attempts
             at a call are in the row of the purpose ``retry``.
         planned: The keys of the calls that tests planned and did not make.
@@ -105,7 +113,7 @@ def spent(
         share.attempts += first_attempt
         if retries:
             shares[cause.suite, cause.model, RETRY].attempts += retries
-        is_of_a_test = PURPOSES[cause.purpose] not in BESIDE
+        is_of_a_test = PURPOSES[cause.purpose] not in COUNTED_APART
         if is_of_a_test and not call[-1].again:
             planned_keys.add(key)
     rows = []
@@ -142,7 +150,7 @@ def along(calls: Calls, axis: str) -> dict[str, Sums]:
 
 
 def cost(sums: Mapping[str, Any]) -> str:
-    """What calls cost, in words; empty if nothing is known."""
+    """The cost of calls, in words; empty if nothing is known."""
     if sums["usd"] is not None:
         return dollars(sums["usd"])
     most = sums.get("usd_at_most")  # records of earlier versions lack it

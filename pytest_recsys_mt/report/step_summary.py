@@ -1,4 +1,6 @@
-"""The run as Markdown, for the page of a GitHub Actions job (``GITHUB_STEP_SUMMARY``)."""
+"""The run as Markdown, for the page of a GitHub Actions job
+(``GITHUB_STEP_SUMMARY``).
+"""
 
 import html
 from collections.abc import Sequence
@@ -8,7 +10,12 @@ from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.document import Comparison, Document, Row
 from pytest_recsys_mt.gate.states import grouped, measured, state_of
 from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
-from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
+from pytest_recsys_mt.report.folding import (
+    inapplicable,
+    sentence_of,
+    unsettled,
+    vacuous,
+)
 from pytest_recsys_mt.report.judged import is_quick, json_instead, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
@@ -57,7 +64,7 @@ def markdown(document: Document) -> str:
 
 
 def _head(document: Document) -> list[str]:
-    """What was run, and what the gate says of it."""
+    """The subjects of the run, and the decision of the gate."""
     gate = document["gate"]
     models = ", ".join(document["models"])
     quick = " (a quick look)" if is_quick(document) else ""
@@ -99,7 +106,7 @@ def _commands(rows: Sequence[Row]) -> list[str]:
 
 
 def _broken(rows: Sequence[Row]) -> list[str]:
-    """What does not hold, a line each."""
+    """The verdicts that do not hold, a line each."""
     models = {row["model"] for row in rows if row["model"]}
     lines = []
     for entry in unsettled(rows):
@@ -113,7 +120,7 @@ def _broken(rows: Sequence[Row]) -> list[str]:
 
 
 def _reasons(document: Document) -> list[str]:
-    """Why the gate fails, without what stands below as what does not hold."""
+    """Why the gate fails, without verdicts that are listed below as not holding."""
     rows_by_test = grouped(document["results"], lambda row: row["nodeid"])
     lines = []
     for reason in document["gate"]["reasons"]:
@@ -121,14 +128,16 @@ def _reasons(document: Document) -> list[str]:
         rows = rows_by_test.get(nodeid, [])
         if any(status == row["status"] and state_of(row) in WORDS for row in rows):
             continue
-        sentences = " ".join(told_of(row) for row in rows)[:LONGEST]
+        sentences = " ".join(sentence_of(row) for row in rows)[:LONGEST]
         text = f"{sentences} ({reason})" if sentences else reason
         lines.append(f"* {in_markdown(text)}")
     return lines
 
 
 def _green(rows: Sequence[Row]) -> list[str]:
-    """What holds, in a table for each suite and model that opens on a click."""
+    """The verdicts that hold, in a table for each suite and model that opens on a
+    click.
+    """
     holding = [row for row in rows if state_of(row) == "holds"]
     by_place = grouped(holding, lambda row: (row["suite"], row["model"]))
     lines = []
@@ -168,7 +177,7 @@ def _bounds(row: Row) -> str:
 
 
 def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
-    """What changed since a baseline, or between two models of one run."""
+    """The changes since a baseline, or between two models of one run."""
     model = in_markdown(comparison["model"])
     against = in_markdown(comparison["against"])
     where = in_markdown(comparison["baseline"] or "this run")

@@ -40,7 +40,7 @@ USUAL = ("name", "verdict", "measured", "limit", "users")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, and what it says of a row with its name."""
+    """A column: its heading, and its text for a row with its name."""
 
     heading: str
     text: Callable[[Row, str], str] = lambda row, name: ""
@@ -122,7 +122,9 @@ def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> N
         )
 
 
-def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
+def write_side_by_side(
+    reporter: Any, rows: Sequence[Row], models: Sequence[str]
+) -> bool:
     """Write rows of one suite, each with the verdicts of all recommenders; False if
     there is no room for them.
     """
@@ -187,7 +189,7 @@ def _fair_widths(
     gaps = len(columns) - 1
     taken = sum(width for place, width in enumerate(widths) if place not in wordy)
     room = WIDTH - gaps - taken
-    # The narrowest first: what it does not need of its share goes to the others.
+    # The narrowest first: the rest of its share goes to the others.
     wordy.sort(key=lambda place: widths[place])
     for done, place in enumerate(wordy):
         share = max(LEAST, room // (len(wordy) - done))

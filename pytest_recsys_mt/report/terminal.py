@@ -1,5 +1,5 @@
-"""The summary at the end of the terminal output: what
-does not hold, then counts of what does.
+"""The summary at the end of the terminal output: verdicts
+that do not hold, then counts of those that do.
 """
 
 import textwrap
@@ -11,7 +11,7 @@ from pytest_recsys_mt.engine.settings import Effort, Settings
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
-from pytest_recsys_mt.report.compared import say, tell_comparison
+from pytest_recsys_mt.report.compared import say, write_comparison
 from pytest_recsys_mt.report.folding import (
     Unsettled,
     claims,
@@ -32,8 +32,8 @@ from pytest_recsys_mt.report.table import (
     COLOURS,
     USUAL,
     WORDS,
-    write_beside,
     write_groups,
+    write_side_by_side,
     write_table,
 )
 from pytest_recsys_mt.report.terminal_calls import write_calls
@@ -42,7 +42,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 FEW = 12
 """So many verdicts that hold are shown one by one; more are
-only counted, unless one asks for them.
+only counted, unless an option lists them.
 """
 COUNTED = {
     "holds": "hold",
@@ -57,7 +57,7 @@ COUNTED = {
 
 
 def summarise(reporter: Any, record: Record) -> None:
-    """Write what does not hold, the counts, the calls and the result of the run.
+    """Write the verdicts that do not hold, the counts, the calls and the result.
 
     Args:
         reporter: Pytest's terminal reporter.
@@ -95,11 +95,11 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 SIZES = "/test_sizes.py::"
-"""Tests that ask at other sizes than those of the run."""
+"""Tests that send requests at other sizes than those of the run."""
 
 
 def tried(settings: Settings, rows: Sequence[Row]) -> str:
-    """At which sizes the run asked; empty if it asked nothing."""
+    """The sizes of the run's requests; empty if it sent none."""
     asked_tests = [row["nodeid"] for row in rows if row["status"] != "not-applicable"]
     if not asked_tests:
         return ""
@@ -125,7 +125,9 @@ def _title(models: Sequence[str], data: str) -> str:
 
 
 def _write_unsettled(reporter: Any, rows: Sequence[Row], several_models: bool) -> None:
-    """Write what does not hold; promises too, if there is room or a user asks for them."""
+    """Write the verdicts that do not hold; promises too, if there is
+    room or if wanted.
+    """
     entries = unsettled(rows)
     with_promise = len(entries) == 1 or reporter.verbosity > 0
     for entry in entries:
@@ -141,8 +143,8 @@ def _write_unsettled(reporter: Any, rows: Sequence[Row], several_models: bool) -
 
 
 def _subject_of(entry: Unsettled, with_promise: bool) -> str:
-    """The promise of an entry, or what it measures; empty if
-    the entry says it, or nobody wants it.
+    """The promise of an entry, or its measure; empty if the
+    entry says it, or it is not wanted.
     """
     row = entry.row
     if entry.together or not entry.place:
@@ -162,8 +164,8 @@ def _write_tables(
     models: Sequence[str],
     columns: Sequence[str],
 ) -> None:
-    """Write the tables of each suite: its models beside each
-    other if they fit, else one below the other.
+    """Write the tables of each suite: its models side by side
+    if they fit, else one below the other.
     """
     judged = [row for row in rows if row["status"] != "not-applicable"]
     by_suite = grouped(judged, lambda row: row["suite"])
@@ -172,12 +174,12 @@ def _write_tables(
         models_here = [model for model in models if model in by_model]
         several = len(models_here) > 1
         reporter.write_sep("-", shorten(suite, 74))
-        fits_beside = (
+        fits_side_by_side = (
             several
             and not columns
-            and write_beside(reporter, rows_of_suite, models_here)
+            and write_side_by_side(reporter, rows_of_suite, models_here)
         )
-        if not fits_beside:
+        if not fits_side_by_side:
             for model, rows_of_model in by_model.items():
                 if several:
                     reporter.write_line(f"{shorten(one_line(model), 76)}:")
@@ -223,8 +225,8 @@ def _write_remarks(
     holding: Sequence[Row],
     several_models: bool,
 ) -> None:
-    """Write what the counts do not say: why tests say nothing,
-    and what to know of verdicts that hold.
+    """Write the notes on the counts: why tests say nothing,
+    and the limits of verdicts that hold.
     """
     reasons = inapplicable(rows)
     if reporter.verbosity <= 0:
@@ -270,7 +272,7 @@ def _write_gate(reporter: Any, settings: Settings, document: Document) -> None:
     gate = document["gate"]
     results = document["results"]
     for comparison in gate["comparisons"]:
-        tell_comparison(reporter, comparison, results)
+        write_comparison(reporter, comparison, results)
     claimed = claims(results, settings.alpha)
     if claimed:
         say(reporter, claimed)

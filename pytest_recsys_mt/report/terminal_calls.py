@@ -1,4 +1,4 @@
-"""The lines of the terminal on what the calls of a run took."""
+"""The lines of the terminal on the cost of the calls of a run."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ def _lines_of_axis(axis: str, sums_by_name: Mapping[str, Sums]) -> Iterator[str]
 
 
 def _by_cost_then_attempts(share: tuple[str, Sums]) -> tuple[float, int]:
-    """The sort key that puts the most expensive share first."""
+    """The sort key: the most expensive share first."""
     _, sums = share
     return -(sums["usd"] or 0), -sums["attempts"]
 

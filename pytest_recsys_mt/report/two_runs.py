@@ -17,7 +17,11 @@ from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.gate.reading import OF_EXAMPLES
 from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.compared import CHANGES, LOUD
-from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
+from pytest_recsys_mt.report.outputs import (
+    raised_as_data_error,
+    record_at,
+    require_output,
+)
 from pytest_recsys_mt.report.pairs import (
     Pair,
     cells_of,
@@ -26,13 +30,14 @@ from pytest_recsys_mt.report.pairs import (
     lines_of_users,
     pairs_of,
 )
-from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import WRITERS, write_sheets
 from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 LIKE = ("models", "data", "seed")
-"""What two runs have in common of which only one is named."""
+"""The facts that two runs share if only one of them is named."""
 
 NO_GROUPS = "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 
@@ -63,7 +68,7 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
 
 
 def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
-    """What `compare_runs` compares, its tables, and what it returns."""
+    """The records that `compare_runs` compares, its tables, and its result."""
     store = Store.around(Path.cwd())
     # Kept, because a record is large, and one file may be needed twice.
     read = cache(partial(record_at, without=OF_EXAMPLES))
@@ -74,10 +79,10 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     old, new, notes = _in_common(read(old_path), read(new_path))
     alpha = policy.alpha or new["settings"].get("alpha", 0.05)
     baseline = None if is_one_run else (called(old_path), old)
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         gate = Gate(
             policy,
-            asked=True,
+            configured=True,
             alpha=alpha,
             inconclusive="skip",
             baseline=baseline,
@@ -118,7 +123,7 @@ def _any_counts(comparisons: Sequence[Comparison], changes: Sequence[str]) -> bo
 
 
 def _setbacks(old: Document, new: Document, broken: Sequence[str]) -> list[str]:
-    """In what the later run as a whole is worse: failures, and that it is partial."""
+    """Why the later run as a whole is worse: failures, and that it is partial."""
     setbacks = []
     if broken:
         setbacks.append(f"{len(broken)} failing now that did not then")
@@ -203,8 +208,8 @@ def _only(document: Document, tests: Collection[str]) -> Document:
 
 
 def _about(path: Path, document: Document) -> str:
-    """A record in the title: what it is called, its models,
-    its prompt, its time and its gate.
+    """A record in the title: its name, its models, its
+    prompt, its time and its gate.
     """
     started = str(document["time"]["started"])
     to_the_minute = started[: len("2026-01-31T12:00")].replace("T", " ")
@@ -226,7 +231,9 @@ class _Section(NamedTuple):
 
 
 def _section(comparison: Comparison, old: Document, new: Document) -> _Section:
-    """The tables on the promises, the groups of users and the users of one comparison."""
+    """The tables on the promises, the groups of users and the users of
+    one comparison.
+    """
     model = comparison["model"]
     # Between two runs a model is compared with its counterpart; within one run with
     # another model.
@@ -251,7 +258,7 @@ def _promises(
     pairs: Sequence[Pair],
     broken: Sequence[str],
 ) -> Sheet:
-    """The table of what each promise was and is."""
+    """The table of each promise then and now."""
     run = comparison["baseline"] or "the same run"
     rows = [cells_of(pair) for pair in pairs if pair.found["interval"] is not None]
     return Sheet(
@@ -268,8 +275,8 @@ def _notes(
     pairs: Sequence[Pair],
     broken: Sequence[str],
 ) -> list[str]:
-    """What stands below the table of promises: what fails, how
-    many changed how, and what is left out.
+    """The notes below the table of promises: the failures, how
+    many changed how, and how many are left out.
     """
     notes = [f"cannot be compared: {reason}" for reason in comparison["refused"]]
     notes += broken
@@ -307,7 +314,9 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[Sheet]:
 
 
 def _spent(old: Document, new: Document, *, same: bool) -> Sheet:
-    """The table of calls, costs and time of both runs; of one run if both are the same."""
+    """The table of calls, costs and time of both runs; of one run if
+    both are the same.
+    """
     documents = [new] if same else [old, new]
     columns = ("", "both") if same else ("", "then", "now")
     calls_of_runs = [document["calls"] for document in documents]

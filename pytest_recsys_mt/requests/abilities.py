@@ -1,11 +1,11 @@
-"""What an object that is asked may have beside its one method: the whole protocol, with
-its one reader.
+"""The optional attributes and methods of an object that answers, next to its one
+method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything
 here is optional, so that users' objects stay plain, and is read by `declares`,
 `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`, `promises_of`,
 `latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for
-reports, and what is made from a spec a ``max_wait`` and an ``ahead``, which the run
+reports, and an object made from a spec a ``max_wait`` and an ``ahead``, which the run
 sets; `engine.made_recommenders` reads them.
 """
 
@@ -25,14 +25,16 @@ Flag = Literal[
 """Attributes that are true or false.
 
 * ``deterministic``: equal questions always get equal answers.
-* ``seeded``: a question that is asked again with the same seed gets the same answer.
-  The seed of a prompt is `Prompt.seed`; a request has none of its own, and whoever
-  draws takes one from `Request.user` and `Request.replicate`.
-* ``reads_text``: of a recommender: it uses a request's instruction and the edits of its prompt.
-* ``live``: of a recommender: it can be asked anything; recorded answers cannot.
+* ``seeded``: a question that is sent again with the same seed gets the same answer.
+  The seed of a prompt is `Prompt.seed`; a request has none of its own, and an object
+  that draws takes one from `Request.user` and `Request.replicate`.
+* ``reads_text``: of a recommender: it uses a request's instruction and the edits of its
+prompt.
+* ``live``: of a recommender: it can answer any request; recorded answers cannot.
 * ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores
   `Prompt.choices`, can be forced to answer in `Prompt.schema`, sees `Message.images`.
-* ``lists_as_json``: of a text model: recommendations are asked of it as JSON, with a schema.
+* ``lists_as_json``: of a text model: its prompts ask for recommendations as JSON, with
+a schema.
 * ``lists_offered``: the same, and the schema allows the offered titles alone.
 * ``apart``: of a judge: it judges each aspect by itself.
 """
@@ -41,27 +43,30 @@ Method = Literal[
     "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "also",
     "wind_down", "in_flight", "rate", "require_key", "close",
 ]  # fmt: skip
-"""Methods beside the one that answers.
+"""Methods in addition to the one that answers.
 
 * ``fit(dataset, seed)``: of a recommender: called once before the first request.
-* ``same_question(one, other)``: of a recommender: whether two requests look the same to it.
+* ``same_question(one, other)``: of a recommender: whether two requests look the same to
+it.
 * ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their
   positions, as they arrive; those that arrived together in one list.
 * ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt,
   and the request that an endpoint gets.
 * ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each``
   that is being read, which numbers them on; returns whether it can.
-* ``wind_down()``: of a text model: sends nothing more of the current batch; returns whether it can.
+* ``wind_down()``: of a text model: sends nothing more of the current batch; returns
+whether it can.
 * ``in_flight()``: of a text model: the positions of the prompts that may have been paid
   for, although ``complete_each`` yielded no answer.
 * ``rate(showings)``: of a judge: scores of single lists.
-* ``require_key()``: raises a `RecommenderError` if the server wants a key and the environment has none.
+* ``require_key()``: raises a `RecommenderError` if the server wants a key and the
+environment has none.
 * ``close()``: called when the run ends.
 """
 
 
 def declares(asked: object, flag: Flag) -> bool:
-    """What an object declares of itself; `live` is true by default, all else false."""
+    """The declarations of an object; `live` is true by default, all else false."""
     return bool(getattr(asked, flag, flag == "live"))
 
 
@@ -99,11 +104,11 @@ def latest_read_by(asked: object) -> int | None:
 
 
 def check_declared(asked: object) -> None:
-    """Check what an object declares as plain attributes; what a property computes is
-    known once it is fitted.
+    """Check the declarations of an object that are plain attributes; the value of a
+    property is known once it is fitted.
 
     Raises:
-        RecommenderError: If a value is none of those that are allowed, or contradicts
+        RecommenderError: If a value is not allowed, or contradicts
             another one.
     """
     stated = {}
@@ -112,7 +117,7 @@ def check_declared(asked: object) -> None:
             stated[name] = read(asked)
     for flag in ("deterministic", "seeded"):
         value = None if _is_computed(asked, flag) else getattr(asked, flag, None)
-        # Not bool alone: what numpy computes is true or false too.
+        # Not bool alone: numpy has truth values of its own.
         if isinstance(value, str) or (value is not None and value not in (True, False)):
             raise RecommenderError(
                 f"{type(asked).__name__}.{flag} is {value!r}; write {flag} = True, or leave it out",
@@ -130,7 +135,7 @@ _READ_BY: Mapping[str, Collection[str]] = {
     "order": ("history",),
     "titles": ("titles",),
 }
-"""What a recommender must read to keep a promise."""
+"""The parts that a recommender must read to keep a promise."""
 
 
 def _check_for_contradictions(model: str, stated: Mapping[str, Any]) -> None:
@@ -152,7 +157,9 @@ def _check_for_contradictions(model: str, stated: Mapping[str, Any]) -> None:
 _DECLARED = (
     "deterministic", "seeded", "reads_text", "promises", "ignores", "reads_latest", "fingerprint", "identity",
 )  # fmt: skip
-"""The attributes that users write; a name near to one of these may be a typing error."""
+"""The attributes that users write; a name near to one of these may be a
+typing error.
+"""
 
 _NEAR = 0.85
 """How alike, for difflib, such a name is: ``promise`` is to ``promises`` (0.93),
@@ -210,7 +217,7 @@ def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
 
 def identity_of(asked: object) -> Mapping[str, object] | None:
     """The attribute ``identity``: all that its answers depend on, for the cache key. A
-    key stands there by the name of its variable, as what is cached may be exported.
+    key stands there by the name of its variable, as the cache may be exported.
     """
     identity = getattr(asked, "identity", None)
     return without_keys(identity) if isinstance(identity, Mapping) else None
@@ -226,8 +233,8 @@ def fingerprint_of(asked: object) -> Any:
 
 
 def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
-    """What the answers of `asked` depend on, as far as known, so that no two share an
-    answer.
+    """The facts that the answers of `asked` depend on, as far as known, so that no two
+    share an answer.
 
     Args:
         asked: A recommender, or the text model of one.
@@ -242,8 +249,8 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
 
 
 def notes_of(asked: object) -> list[str]:
-    """The attribute ``notes``: sentences on how it was
-    asked otherwise than the user said.
+    """The attribute ``notes``: sentences on requests that were
+    sent otherwise than the user said.
     """
     notes = getattr(asked, "notes", None)
     return (
@@ -258,4 +265,4 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "ignores": ignored_by,
     "reads_latest": latest_read_by,
 }
-"""The attributes with a limited set of values, and what reads each."""
+"""The attributes with a limited set of values, and the reader of each."""

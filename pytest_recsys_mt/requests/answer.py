@@ -1,4 +1,6 @@
-"""The answer to one request, with what its text says of each entry and what it took."""
+"""The answer to one request, with the reading of each entry of its text
+and its usage.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ class Usage:
         numbers from 0 to `MOST_TOKENS`.
 
         The last two are parts of the others, 0 if they are None. One that is larger was
-        counted beside its whole, so the sum is what was taken.
+        counted apart from its whole, so the sum is the usage.
         """
         parts = (
             0 if part is None else part for part in (reasoning_tokens, cached_tokens)

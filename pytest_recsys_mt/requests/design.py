@@ -38,9 +38,9 @@ class Design:
             relation on training data has it by itself.
         trained_on: The relation on training data after which the recommender is fitted;
             set by ``recsys.run(relation)``.
-        fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth
-            of the interactions of each of them is held out, drawn at random, and all
-            others are for training. None holds out the latest interaction of every
+        fold: Number of the fold of users who get requests, from 0 to `FOLDS` - 1: a
+            fifth of the interactions of each of them is held out, drawn at random, and
+            all others are for training. None holds out the latest interaction of every
             user.
         recall: Whether candidates come in turn from the top lists of ``recsys_recall``,
             which include a held-out item only if a list contains it; else they are

@@ -79,7 +79,9 @@ class Item:
 
     @property
     def label(self) -> str:
-        """The title with its year, as prompts and reports print it: ``Click (2006)``."""
+        """The title with its year, as prompts and reports print it:
+        ``Click (2006)``.
+        """
         title = self.title or self.id
         return title if self.year is None else f"{title} ({self.year})"
 
@@ -132,8 +134,8 @@ class World:
         neighbours: The items that the same users have, nearest first, by item id; see
             `pytest_recsys_mt.datasets.neighbours.Neighbours`.
         popularity: Training interactions by item id; items without any may be missing.
-        kept: What a transformation computed of these facts alone, for its next request,
-            by its own name.
+        kept: The values that a transformation computed of these facts alone, for its
+            next request, by its own name.
     """
 
     catalogue: tuple[Item, ...] = ()

@@ -1,4 +1,4 @@
-"""What items are called, in words."""
+"""The names of items, in words."""
 
 _PLURALS = {
     "person": "people",
@@ -15,7 +15,7 @@ def plural(noun: str) -> str:
     if noun in _PLURALS:
         return _PLURALS[noun]
     if noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as")):
-        return noun  # news, series, and what is a plural already
+        return noun  # news, series, and nouns that are plural already
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"

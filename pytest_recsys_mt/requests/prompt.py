@@ -1,4 +1,4 @@
-"""What a text model reads and writes."""
+"""The prompts of text models, and their answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What recommenders and text models are: any object with the method."""
+"""The protocols of recommenders and text models: any object with the method."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
@@ -11,21 +11,22 @@ Aspect = Literal["ratings", "history", "candidates", "user", "titles", "instruct
 """A part of a request that a recommender may or may not read.
 
 * ``ratings``: the values of the ratings, not the items that have them
-* ``history``: the history as a whole, and whatever a prompt tells of the user
+* ``history``: the history as a whole, and all facts of the user in a prompt
 * ``candidates``: which items are offered
-* ``user``: who asks: the name together with the history
+* ``user``: the identity of the user: the name together with the history
 * ``titles``: the titles of items, not their ids
 * ``instruction``: the additional sentence of the prompt
 """
 
 Promised = Literal["ratings", "recency", "order", "titles", "scale"]
-"""What a recommender may promise beside what all do, in the attribute ``promises``.
+"""The promises of a recommender in addition to those of all, in its attribute
+``promises``.
 
 * ``ratings``: every rating counts, and an item the more, the higher it is rated.
 * ``recency``: an item counts the more, the later it was chosen.
 * ``order``: the order of the history counts, as it does for models of sequences.
 * ``titles``: an item is what its title says, so items of one title are one to it.
-* ``scale``: what is learnt does not depend on the unit of the ratings that it is fitted to.
+* ``scale``: the fit does not depend on the unit of the ratings that it is fitted to.
 """
 
 
@@ -34,7 +35,7 @@ class Recommender(Protocol):
     """Anything that answers requests, a batch at a time, in the order of the batch.
 
     Optional attributes: ``deterministic: bool`` (False), ``seeded: bool`` (False; True
-    if a request that is asked again with the same `Request.replicate` gets the same
+    if a request that is sent again with the same `Request.replicate` gets the same
     answer), ``fingerprint: str`` (part of the cache key; without it answers are stored
     for one run only), ``fit(dataset, seed)`` (called once before the first request),
     ``reads_text: bool`` (False; True if it uses `instruction` and `edits`), ``ignores:
@@ -57,12 +58,12 @@ class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
     Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`;
-    ``seeded: bool`` (False; True if a prompt that is asked again with the same
+    ``seeded: bool`` (False; True if a prompt that is sent again with the same
     `Prompt.seed` gets the same completion); ``scores_choices: bool`` (False; True if it
     scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
-    `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be
-    asked of it as JSON); ``lists_offered: bool`` (False; True if the schema of that
-    JSON is to allow the offered titles alone).
+    `Message.images`); ``lists_as_json: bool`` (False; True if its prompts are to ask
+    for recommendations as JSON); ``lists_offered: bool`` (False; True if the schema of
+    that JSON is to allow the offered titles alone).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

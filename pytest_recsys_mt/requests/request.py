@@ -1,4 +1,4 @@
-"""The question to a recommender, which refuses wrong values where they are given."""
+"""The request to a recommender, which refuses wrong values where they are given."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ class Request:
         self._check(_SOUND)
 
     def _check(self, names: Iterable[str]) -> None:
-        """Refuse wrong values here, where the code that made them is in the traceback."""
+        """Refuse wrong values here, where the code that made them is in
+        the traceback.
+        """
         for name in names:
             if name in _SOUND:
                 given = getattr(self, name)
@@ -95,7 +97,9 @@ class Request:
 
     @property
     def fixed(self) -> bool:
-        """Whether nothing in it can be changed in place, so that its text may be kept."""
+        """Whether nothing in it can be changed in place, so that its
+        text may be kept.
+        """
         items = chain((each.item for each in self.history), self.candidates or ())
         return are_fixed(self.attributes) and all(item.fixed for item in items)
 
@@ -108,7 +112,7 @@ class Request:
         """This request with some fields changed."""
         if self.__class__ is not Request or not changes.keys() <= _FIELDS:
             return dataclasses.replace(self, **changes)
-        # A run makes thousands: what is not changed has been checked.
+        # A run makes thousands: unchanged values have been checked.
         changed = object.__new__(Request)
         for name in _FIELDS:
             value = changes[name] if name in changes else getattr(self, name)  # type: ignore[literal-required]
@@ -122,8 +126,8 @@ _FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).key
 
 def _whole(name: str, least: int | None, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        told = "" if least is None else f" from {least}"
-        raise TypeError(f"Request.{name} must be a whole number{told}, got {value!r}")
+        limit = "" if least is None else f" from {least}"
+        raise TypeError(f"Request.{name} must be a whole number{limit}, got {value!r}")
     if least is not None and value < least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}")
     return int(value)
@@ -197,4 +201,4 @@ _SOUND: Mapping[str, Callable[[Any], Any]] = {
         given if isinstance(given, Attributes) else Attributes(given)
     ),
 }
-"""What makes a given value of a field sound, or refuses it."""
+"""The function that makes a given value of a field sound, or refuses it."""

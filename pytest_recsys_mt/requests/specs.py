@@ -30,7 +30,7 @@ receive, with the least value of each.
 
 
 Rule = tuple[str, object, bool, str]
-"""The name of an argument, its value, whether it fits, and what it must be."""
+"""The name of an argument, its value, whether it fits, and the required kind."""
 
 
 def check(where: str, *rules: Rule) -> None:
@@ -43,7 +43,9 @@ def check(where: str, *rules: Rule) -> None:
 
 
 def at_least(least: int, owner: object, *names: str) -> list[Rule]:
-    """The rules that the named attributes of `owner` are finite and not below `least`."""
+    """The rules that the named attributes of `owner` are finite and not
+    below `least`.
+    """
     rules: list[Rule] = []
     for name in names:
         value = getattr(owner, name)

@@ -1,1 +1,1 @@
-"""What keeps files, texts of others and keys from doing harm."""
+"""Protection against harm by files, by texts of others and by leaked keys."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-# A cell of a table, or an argument, may be as long as somebody likes.
+# A cell of a table, or an argument, may have any length.
 _ENDLESS = re.compile(r"(\S{80})\S{400,}(\S{20})")
 
 
@@ -13,8 +13,8 @@ def abridged(text: str) -> str:
 
 
 def meant(name: str, among: Collection[str]) -> str:
-    """The end of a sentence on a name that there is not:
-    the nearest one, if one is near.
+    """The end of a sentence on an unknown name: the nearest
+    known one, if one is near.
     """
     import difflib  # needed only after a typing error
 
@@ -24,7 +24,7 @@ def meant(name: str, among: Collection[str]) -> str:
 
 class RecsysError(Exception):
     """Base class of all failures that this package raises;
-    what its text repeats is abridged.
+    values that its text repeats are abridged.
     """
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class DataError(RecsysError):
 
 
 class RecommenderError(RecsysError):
-    """A recommender cannot be found, built or asked."""
+    """A recommender cannot be found, built or called."""
 
 
 class MissingExtraError(RecommenderError):
@@ -46,11 +46,11 @@ class MissingExtraError(RecommenderError):
 
 
 class MissingAnswerError(RecommenderError):
-    """Replay asked for an answer that was never recorded."""
+    """A replay needs an answer that was never recorded."""
 
 
 class UnreachableError(RecommenderError):
-    """A service does not say what it is; the text names it
+    """A service does not identify itself; the text names it
     and the cause, so no traceback is shown.
     """
 
@@ -71,11 +71,15 @@ class PriceError(RecsysError):
 
 
 class PolicyError(RecsysError):
-    """The policy of the release gate cannot be read, or a record cannot be a baseline."""
+    """The policy of the release gate cannot be read, or a record cannot
+    be a baseline.
+    """
 
 
 class LimitReachedError(RecsysError):
-    """A limit of the run is reached, so a call was not sent; the text names the option."""
+    """A limit of the run is reached, so a call was not sent; the text
+    names the option.
+    """
 
 
 class OracleError(RecsysError):

@@ -1,8 +1,9 @@
-"""Files: ours, written completely or not at all, those that a user names, and texts
-that anybody may have written.
+"""Files: ours, written completely or not at all, those that a user names, and
+texts of unknown origin.
 
-A run trusts its stored answers and trained weights, so whoever can write them controls
-the verdicts. A link in the place of such a file would redirect a write to another file.
+A run trusts its stored answers and trained weights, so a user who can write them
+controls the verdicts. A link in the place of such a file would redirect a write to
+another file.
 """
 
 import contextlib
@@ -94,7 +95,7 @@ def is_replaced(path: Path) -> bool:
         return True
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
-    # What the shell sends to a file has its place there, which a new file would lose.
+    # Output of the shell to a file has its place there, which a new file would lose.
     return stat.S_ISREG(kind) and not _NOT_FOR_FILES.match(str(path.absolute()))
 
 
@@ -129,8 +130,8 @@ def _mistyped(given: str, name: str) -> bool:
 
 @contextlib.contextmanager
 def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
-    """A stream into what a user names: a file is replaced as by `written_whole`, also
-    through a link; a device, a pipe and an open stream such as ``/dev/stdout`` are
+    """A stream into a path that a user names: a file is replaced as by `written_whole`,
+    also through a link; a device, a pipe and an open stream such as ``/dev/stdout`` are
     written to; ``-`` is standard output.
 
     Raises:
@@ -146,7 +147,7 @@ def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     name = str(path.absolute())
     numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
     number = int(numbered[1]) if numbered else _OPEN_ALREADY.get(name)
-    sys.stdout.flush()  # what was said before comes before
+    sys.stdout.flush()  # earlier output comes first
     with open(
         _opened(path) if number is None else os.dup(number),
         "w",
@@ -166,7 +167,7 @@ def appended_to(path: Path) -> TextIO:
 
 
 def _opened(path: Path, flags: int = 0) -> int:
-    # Without waiting: a pipe that nobody reads would hold the run for ever.
+    # Without waiting: a pipe without a reader would hold the run for ever.
     handle = os.open(path, os.O_WRONLY | flags | getattr(os, "O_NONBLOCK", 0), 0o666)
     if os.name == "posix":
         os.set_blocking(handle, True)
@@ -190,7 +191,7 @@ def written_or(
 @contextlib.contextmanager
 def failing_as(kind: type[RecsysError], what: str, remedy: str = "") -> Iterator[None]:
     """An `OSError` within becomes an error of this kind, which
-    says what failed, why, and what to do.
+    names the failure, its cause, and the fix.
     """
     try:
         yield
@@ -200,7 +201,7 @@ def failing_as(kind: type[RecsysError], what: str, remedy: str = "") -> Iterator
 
 
 def look_alike(path: Path) -> str:
-    """The file beside a missing one whose name is nearest, as ``did you mean
+    """The file next to a missing one whose name is nearest, as ``did you mean
     'prices.toml'? ``; empty if none is near.
     """
     with contextlib.suppress(OSError):
@@ -242,7 +243,7 @@ def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
 
 
 def toml_of(content: bytes) -> dict[str, Any]:
-    """What a text in TOML says that anybody may have written.
+    """The content of a text in TOML of unknown origin.
 
     Raises:
         ValueError: If it is not TOML in UTF-8, or nests deeper than `MOST_DEEP` levels.
@@ -276,7 +277,8 @@ def expanded(path: str | Path) -> Path:
 
 
 def cache_folder() -> Path:
-    """The folder of ours beside the user's other caches, as the platform has it.
+    """The folder of this package next to the user's other caches, as the platform has
+    it.
 
     A container that runs as any user often has no home, or one that cannot be written
     to. Then it is a folder of this user in the one for temporary files.

@@ -28,9 +28,9 @@ _SAYS_KEY = re.compile(
 """The words by which a name says that it is of a key."""
 
 _OF_PLACES = frozenset(("PATH", "FILE", "DIR", "URL", "ID", "NAME", "SOCK"))
-"""Last words of names that say where a key lies or what it is called. Their values
-count only if they look drawn at random, as that of ``AWS_ACCESS_KEY_ID`` does: whoever
-was told to put a key there would be shown it otherwise.
+"""Last words of names that say where a key lies or how it is named. Their values count
+only if they look drawn at random, as that of ``AWS_ACCESS_KEY_ID`` does: a key that a
+user wrote there would be shown otherwise.
 """
 
 _PATH = re.compile(r"~|/|\.\.?[/\\]|\\\\|[A-Za-z]:[/\\]")
@@ -39,12 +39,14 @@ _PLAIN = re.compile(
     r"(?=.{0,15}$)(?:[A-Za-z]?[a-z]*\d{0,2}|[A-Z]+|[\d.,:+-]+)|(?=.{0,19}$)[a-z]+(?:[-_.][a-z]+)+",
 )
 """A word with up to two digits behind it (``changeme``, ``password1``), a number, a few
-words (``client-credentials``): guessed by anybody, and what reports are made of. Longer
-ones are passwords, as no word is that long.
+words (``client-credentials``): easy to guess, and frequent in reports. Longer ones are
+passwords, as no word is that long.
 """
 
 _FEW = 5
-"""A value of fewer different characters (``xxxxxxxx``, ``********``) is a placeholder."""
+"""A value of fewer different characters (``xxxxxxxx``, ``********``) is
+a placeholder.
+"""
 
 _DRAWN = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{12,}(?![A-Za-z0-9])",
@@ -60,8 +62,8 @@ in base64 that begins with a slash.
 
 _LINES = re.compile(r"""\\[nrt]|[\s"'{}\[\],;:\\]+""")
 _LINE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_-]{16,}")
-"""What stands between the parts of a text of several
-lines, and a part that is one of a key.
+"""The separators of the parts of a text of several lines,
+and a part that is one of a key.
 """
 
 

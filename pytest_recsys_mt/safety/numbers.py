@@ -108,8 +108,8 @@ class Packer:
         """The same mapping, packed if it has nothing but finite numbers with a
         fraction; else as it is.
 
-        Whole numbers and truth values would be others afterwards, and whoever checks a
-        record has to see them.
+        Whole numbers and truth values would be others afterwards, and the check of
+        a record has to see them.
         """
         if set(map(type, values.values())) != {float}:
             return values

@@ -33,17 +33,17 @@ def traceback_of(error: BaseException) -> str:
 
     Empty for an error that the plugin raises without a line of the user's code.
     """
-    told = traceback.TracebackException.from_exception(error, compact=True)
-    own = [_strip(each) for each in _chain(told)]
+    summary = traceback.TracebackException.from_exception(error, compact=True)
+    own = [_strip(each) for each in _chain(summary)]
     if not any(own) and isinstance(error, RecsysError):
         return ""
     if not any(own) and not isinstance(
         error,
         SyntaxError,
     ):  # then the plugin's code failed
-        told = traceback.TracebackException.from_exception(error, compact=True)
+        summary = traceback.TracebackException.from_exception(error, compact=True)
     lines = [
-        line[:MOST_COLUMNS] for line in redact("".join(told.format())).splitlines()
+        line[:MOST_COLUMNS] for line in redact("".join(summary.format())).splitlines()
     ]
     if len(lines) > MOST_LINES:
         half = MOST_LINES // 2
@@ -52,25 +52,25 @@ def traceback_of(error: BaseException) -> str:
 
 
 def with_traceback(text: str, error: BaseException) -> str:
-    """`text` with what was raised, and below it the traceback."""
+    """`text` with the exception, and below it the traceback."""
     raised = redact(f"{text} {type(error).__name__}: {error}")
     return f"{raised}\n{traceback_of(error)}".rstrip()
 
 
 def _chain(
-    told: traceback.TracebackException,
+    summary: traceback.TracebackException,
 ) -> Iterator[traceback.TracebackException]:
-    yield told
-    for each in (told.__cause__, told.__context__):
+    yield summary
+    for each in (summary.__cause__, summary.__context__):
         if each is not None:
             yield from _chain(each)
 
 
-def _strip(told: traceback.TracebackException) -> bool:
+def _strip(summary: traceback.TracebackException) -> bool:
     here = f"{Path.cwd()}{os.sep}"
-    own = [frame for frame in told.stack if not frame.filename.startswith(NOT_OWN)]
+    own = [frame for frame in summary.stack if not frame.filename.startswith(NOT_OWN)]
     for frame in own:
         frame.filename = frame.filename.removeprefix(here)
     # Without a stack, a traceback is written without its heading.
-    told.stack = traceback.StackSummary.from_list(own) if own else None  # type: ignore[assignment]
+    summary.stack = traceback.StackSummary.from_list(own) if own else None  # type: ignore[assignment]
     return bool(own)

@@ -15,10 +15,14 @@ from pytest_recsys_mt.safety.keys import SHORTEST, keys_of
 from pytest_recsys_mt.safety.sanitize import without_controls
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
-"""Environment variables: a key, and the complete value of a header ``Authorization``."""
+"""Environment variables: a key, and the complete value of a header
+``Authorization``.
+"""
 
 HEADERS = "OPENAI_CUSTOM_HEADERS"
-"""That of further headers, ``Name: value``, one a line, which the OpenAI client reads."""
+"""That of further headers, ``Name: value``, one a line, which the
+OpenAI client reads.
+"""
 
 ADDRESSES = (
     "OPENAI_BASE_URL",
@@ -27,13 +31,13 @@ ADDRESSES = (
     "HTTPS_PROXY",
     "ALL_PROXY",
 )
-"""Those of addresses, proxies in either case: what stands in
-one beside host, port and path may be a key.
+"""Those of addresses, proxies in either case: any part of one
+other than host, port and path may be a key.
 """
 
 PART = 10
 """This many characters of a key in a row count as the
-key: a server may cut what it repeats.
+key: a server may cut a text that it repeats.
 """
 
 _SECRET = re.compile(
@@ -46,7 +50,7 @@ parameters whose names look like a key's.
 """
 
 _WORDS = re.compile(rb"[a-z]*(?:[A-Z][a-z]{3,}|[._ -][a-z]*)*")
-"""Words as any report has them: as part of a key they tell
+"""Words as any report has them: as part of a key they reveal
 nothing of it, unless they are `2 * PART` long.
 """
 
@@ -112,8 +116,8 @@ def redact(text: str) -> str:
             _ESCAPED.sub(lambda it: chr(int(it[1] or it[2] or "0", 16)), found),
         ),
     )
-    # A reader, or what is written next, may drop or hide what parts the characters of a
-    # key, which are of ASCII.
+    # A reader, or later output, may drop or hide characters between those of a key,
+    # which are of ASCII.
     return found if bare == found or (safe := _without_keys(bare)) == bare else safe
 
 
@@ -135,7 +139,8 @@ def redact_bytes(data: bytes) -> bytes:
         for number, block in enumerate(blocks)
         for form, offset, name in grams.get(block, ())
         for start, end in [_run(data, number * GRAM, form, offset)]
-        if end - start >= min(PART, len(form)) and _tells(data[start:end], form)
+        if end - start >= min(PART, len(form))
+        and _is_more_than_words(data[start:end], form)
     )
     parts, last = [b""], 0
     for start, end, name in found:
@@ -167,7 +172,9 @@ def shortened(text: str, most: int) -> str:
 
 
 def holds_secret(spec: str) -> bool:
-    """Whether a spec contains a password, or a parameter whose name looks like a key's."""
+    """Whether a spec contains a password, or a parameter whose name
+    looks like a key's.
+    """
     return _SECRET.search(spec) is not None
 
 
@@ -187,7 +194,7 @@ def carries_key(spec: str) -> bool:
 
 def is_address(text: str) -> bool:
     """Whether a text is an address of scheme, host, port and
-    path alone, which nobody can read otherwise.
+    path alone, which has no other reading.
     """
     try:
         parts = urlsplit(text)
@@ -202,8 +209,8 @@ def is_address(text: str) -> bool:
 
 
 def shown(spec: str) -> str:
-    """A spec or an address for a message: the one door, as any
-    part of what is no plain address may be a key.
+    """A spec or an address for a message; all messages use it, as
+    any part of one that is no plain address may be a key.
     """
     url = _URL.match(spec)
     place, *query = re.split("[?#]", spec, maxsplit=1)
@@ -222,7 +229,7 @@ def _read_environment() -> None:
     Those that it had before stay known.
     """
     global _read
-    # Comparing what is below `os.environ` takes a microsecond, reading it through the
+    # Comparing the dict below `os.environ` takes a microsecond, reading it through the
     # mapping a hundred.
     now = getattr(os.environ, "_data", os.environ)
     if now == _read:
@@ -242,7 +249,7 @@ def _read_environment() -> None:
     _read = read
 
 
-def _tells(run: bytes, form: bytes) -> bool:
+def _is_more_than_words(run: bytes, form: bytes) -> bool:
     """Whether a part of a key is more than words, which may stand there by chance."""
     return len(run) >= min(2 * PART, len(form)) or _WORDS.fullmatch(run) is None
 

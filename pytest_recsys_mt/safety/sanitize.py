@@ -13,7 +13,7 @@ from pytest_recsys_mt.safety.numbers import Numbers
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movement
     "|\x1b[\\]PX^_][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\\\|\x9c)"  # window titles, links
-    "|\x1b[!-/]{0,16}[0-~]",  # no blank: what follows it is text of ours more often
+    "|\x1b[!-/]{0,16}[0-~]",  # no blank: the text that follows it is ours more often
 )
 """Terminal escape sequences of ECMA-48: CSI, the string
 controls, and the two-character ones.
@@ -27,9 +27,9 @@ _INVISIBLE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]",
 )
 """Control characters except tab and line feed, invisible and bidirectional formatting
-(also the tag characters, which can smuggle text past a reader), what XML forbids, and
-lone surrogates, which UTF-8 cannot encode. The zero-width joiners stay: several scripts
-need them.
+(also the tag characters, which can hide text from a reader), characters that XML
+forbids, and lone surrogates, which UTF-8 cannot encode. The zero-width joiners stay:
+several scripts need them.
 """
 
 _COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|(?<!\S)([-+~^])(?=\1\1 )")
@@ -52,7 +52,7 @@ def sanitize(text: str) -> str:
 
 
 class Safe:
-    """A stream, or pytest's reporter, that sanitizes what it writes: the lines are
+    """A stream, or pytest's reporter, that sanitizes its lines, which are
     known only here. Without one (``-p no:terminal``) nothing is written.
     """
 

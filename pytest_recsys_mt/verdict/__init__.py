@@ -1,3 +1,3 @@
-"""The verdict on a promise, what an oracle gets to reach one,
+"""The verdict on a promise, the answers that an oracle judges,
 its words, and the thresholds of suites.
 """

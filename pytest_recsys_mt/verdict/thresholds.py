@@ -1,4 +1,4 @@
-"""Margins and thresholds in a file beside the tests that use them."""
+"""Margins and thresholds in a file next to the tests that use them."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -21,7 +21,7 @@ class Thresholds(dict[str, float]):
 
 
 def thresholds(test_file: str, table: str) -> Thresholds:
-    """The numbers of one table of the ``thresholds.toml`` beside a test file.
+    """The numbers of one table of the ``thresholds.toml`` next to a test file.
 
     Args:
         test_file: The ``__file__`` of the test module.

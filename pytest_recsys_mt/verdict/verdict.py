@@ -11,12 +11,12 @@ from pytest_recsys_mt.verdict.wording import broken_group, sentence
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is
-neither. ``error``: too many calls failed. ``not-applicable``: no user could be asked.
+neither. ``error``: too many calls failed. ``not-applicable``: no request could be made.
 """
 
 Allowed = Literal["at most", "at least", "within"]
-"""What a promise allows for a mean: at most the margin, at least the margin, or at most
-the margin in either direction.
+"""The limit of a promise for a mean: at most the margin, at least the margin, or at
+most the margin in either direction.
 """
 
 NOT_ASKED = "not asked: "
@@ -31,8 +31,8 @@ users would show a promise that is kept.
 """
 
 SHARED = "shared"
-"""Where the details of a violated verdict say what the changed answers share; see
-`oracles.judging.shared`.
+"""Where the details of a violated verdict name the common property of changed answers;
+see `oracles.judging.shared`.
 """
 
 AGAINST = "against"
@@ -41,13 +41,13 @@ the one that answered the follow-up.
 """
 
 DECLARES = "declares"
-"""Where the details of a violated verdict say what a recommender
-declares that is meant to break this promise.
+"""Where the details of a violated verdict name the declaration of
+a recommender that is meant to break this promise.
 """
 
 PART = "at_one_time"
-"""Where the details of a verdict say how many of its users prove it, if those are who
-were asked both sides at one time.
+"""Where the details of a verdict say how many of its users prove it, if those are the
+users whose two sides were sent at one time.
 """
 
 FITS_NEEDED = "fits_needed"
@@ -87,7 +87,7 @@ class Slice:
     """One group of users that a verdict judges; the first of a verdict is all users.
 
     Attributes:
-        slicing: What divides the users, ``genre``; empty for all users.
+        slicing: The attribute that divides the users, ``genre``; empty for all users.
         value: The group, ``Horror``.
         status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed;
             corrected for the number of groups.
@@ -130,10 +130,11 @@ class Verdict:
         not_applicable: Users the transformation could not serve.
         errors: Users who got no answer: a call failed, or the recommender refused them
             although it answers others.
-        account: What became of every drawn user, in numbers; see
+        account: The numbers of drawn users by their result; see
             `oracles.judging.account.Account`. The parts add up.
-        looks: In how many steps users were asked before the result was clear.
-        reason: In words, what the numbers do not say: why inconclusive, which failures.
+        looks: In how many steps requests were sent before the result was clear.
+        reason: The facts that the numbers lack, in words: why inconclusive, which
+            failures.
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
         details: Further figures as plain JSON data, such as the points of a curve; see
@@ -143,11 +144,11 @@ class Verdict:
         reach: The smallest and the largest possible value of a user, including the
             observed ones.
         joint: Whether the mean is a number of all users together, such as an aggregate.
-        measures: What the number is, in words that can follow "the": ``loss of
+        measures: The name of the number, in words that can follow "the": ``loss of
             ndcg@10``. Begin with ``share of`` for a share. Reports name the number so;
             without it, by its metric.
-        vacuous: What the recommender does not read although the promise is about it
-            (`requests.Aspect`); empty if it reads it, or if this is not known.
+        vacuous: The part that the recommender does not read although the promise is
+            about it (`requests.Aspect`); empty if it reads it, or if this is not known.
             ``details["unread"]`` says how it is known.
         approximate: Whether there is no proof that the bounds, and claims based on
             them, keep the declared error rate; `docs/statistics.md` measures how far
@@ -193,7 +194,7 @@ class Verdict:
     again: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
-        return _told(self, self.status == "holds")
+        return _recorded(self, self.status == "holds")
 
     def __repr__(self) -> str:
         return f"<{self.summary}>"
@@ -201,9 +202,9 @@ class Verdict:
     @property
     def summary(self) -> str:
         """The verdict as one sentence."""
-        beside = f" against {self.against}" if self.against else ""
+        against = f" against {self.against}" if self.against else ""
         subject = (
-            f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
+            f"{self.relation or self.metric or self.oracle or 'the promise'}{against}"
         )
         facts = {
             each.name: getattr(self, each.name) for each in dataclasses.fields(self)
@@ -270,7 +271,7 @@ class Expectation:
     verdict: Verdict
 
     def __bool__(self) -> bool:
-        return _told(self.verdict, self.verdict.status == "violated")
+        return _recorded(self.verdict, self.verdict.status == "violated")
 
     def __repr__(self) -> str:
         return f"<expected to be violated: {self.verdict.summary}>"
@@ -378,7 +379,7 @@ def expect_violated(verdict: Verdict) -> Expectation:
     return Expectation(verdict)
 
 
-def _told(verdict: Verdict, truth: bool) -> bool:
+def _recorded(verdict: Verdict, truth: bool) -> bool:
     """Record in the test where an assert on a verdict
     failed, so that it can name the assert.
     """

@@ -1,13 +1,13 @@
-"""A verdict as one sentence: what was seen, against which limit, and how sure that is;
-how an option is typed.
+"""A verdict as one sentence: the value, its limit, and how sure that is; how an option
+is typed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 SHARE = "share of"
-"""What a verdict measures is a share, and may be shown
-in percent, if its words begin so.
+"""A measure is a share, and may be shown in percent, if
+its words begin so.
 """
 
 SETTLED = (
@@ -40,8 +40,8 @@ _UNREAD: Mapping[str, str] = {
 
 
 def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
-    """What a recommender does not read, in words that follow "it": ``does not read
-    ratings``.
+    """The part that a recommender does not read, in words that follow "it": ``does not
+    read ratings``.
 
     Of a noisy recommender, `shown` says only that no effect was seen above its noise.
     Without `shown`, or where it says so, the recommender declares it.
@@ -67,7 +67,7 @@ def spoken(name: str) -> str:
 
 
 def measured_words(measures: str, metric: str | None, joint: bool) -> str:
-    """What a number measures, as words after "the"."""
+    """The measure behind a number, as words after "the"."""
     if measures or metric is None:
         return measures or "effect"
     return spoken(metric) if joint else f"mean {spoken(metric)}"
@@ -100,7 +100,7 @@ def group_in_words(group: Group) -> str:
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
-    Beside a status, its state may be ``known`` or ``fixed``; see
+    Other than a status, its state may be ``known`` or ``fixed``; see
     `gate.document.state_of`. The facts are `Verdict`'s attributes by their names, and
     groups of users are plain data.
     """
@@ -130,8 +130,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
             side = f"between -{limit:g} and" if allowed == "within" else allowed
             word = "required" if allowed == "at least" else "allowed"
             turn = "but" if state in ("violated", "known") else "and"
-            told = f"{turn} {side} {limit:g} is {word}"
-            seen += f", {told if allowed else f'against a limit of {limit:g}'}"
+            relation = f"{turn} {side} {limit:g} is {word}"
+            seen += f", {relation if allowed else f'against a limit of {limit:g}'}"
         parts.append(seen)
         if group:
             parts.append(f"for all users it is {everybody}")
@@ -161,7 +161,7 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
 
 def changed_lists(details: Mapping[str, Any]) -> str:
     """Such as ``13 of 40 lists changed, the most that of user u17, by 0.42``; empty if
-    none did, if noise may have, or if their share is what was judged.
+    none did, if noise may have, or if their share was judged.
 
     Details of records are untrusted.
     """
@@ -197,10 +197,10 @@ def _seen(
     about: str = "",
     unit: str = "users",
 ) -> str:
-    beside = [f"{users} {unit.removesuffix('s') if users == 1 else unit}"]
+    notes = [f"{users} {unit.removesuffix('s') if users == 1 else unit}"]
     if interval is not None:
-        beside.insert(0, f"{about}{interval[0]:.3f} to {interval[1]:.3f}")
-    return f"{value:.3f} ({'; '.join(beside)})"
+        notes.insert(0, f"{about}{interval[0]:.3f} to {interval[1]:.3f}")
+    return f"{value:.3f} ({'; '.join(notes)})"
 
 
 def _others(
@@ -226,25 +226,25 @@ def _others(
         and each["estimate"] is not None
     ]
     worst = [each for by, each in sorted(found, key=lambda both: -both[0]) if by > 0]
-    told = [
+    groups = [
         f"{group_in_words(each)} ({each['estimate']:.3f}; {each['users']})"
         for each in worst[:MOST_GROUPS]
     ]
     if len(worst) > MOST_GROUPS:
-        told.append(f"{len(worst) - MOST_GROUPS} other groups")
-    if told:
-        yield f"{lead} for {', '.join(told)}"
+        groups.append(f"{len(worst) - MOST_GROUPS} other groups")
+    if groups:
+        yield f"{lead} for {', '.join(groups)}"
 
 
 def beyond(value: float, allowed: str | None, limit: float) -> float:
-    """By how much a value is beyond what is allowed; below 0 if it is not."""
+    """By how much a value is beyond its limit; below 0 if it is not."""
     if allowed == "at most":
         return value - limit
     return limit - value if allowed == "at least" else abs(value) - limit
 
 
 def vacuously(aspect: str, shown: Mapping[str, Any]) -> str:
-    """What a recommender does not read, and how this is known."""
+    """The part that a recommender does not read, and how this is known."""
     if not shown.get("relation"):
         return f"it declares that it {unread(aspect)}"
     return (

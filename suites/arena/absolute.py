@@ -81,8 +81,8 @@ def not_scored_lower(
 
 
 def _figures(scores: Floats, compared: Floats) -> dict[str, float | str]:
-    """Both mean scores, and how clearly scores and comparisons tell the recommenders
-    apart.
+    """Both mean scores, and how clearly scores and comparisons distinguish the
+    recommenders.
     """
     difference = scores[:, 0] - scores[:, 1]
     return {
@@ -99,14 +99,14 @@ def _figures(scores: Floats, compared: Floats) -> dict[str, float | str]:
 
 def _withdrawn(verdict: Verdict) -> Verdict:
     """A verdict that claims nothing, because all scores are one."""
-    told = (
+    reason = (
         "the judge gives every list one score, which says nothing of the recommenders"
     )
     return dataclasses.replace(
         verdict,
         status="inconclusive",
         p_value=None,
-        reason=told,
+        reason=reason,
     )
 
 

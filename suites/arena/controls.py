@@ -1,5 +1,5 @@
-"""Positive controls: planted bad lists that a judge must tell from what the user really
-chose.
+"""Positive controls: planted bad lists that a judge must distinguish from the
+user's real choices.
 
 A judge that sees no difference between them cannot show that two recommenders are
 alike; in trials this is called assay sensitivity (ICH E10, 2000, section 1.5).
@@ -41,15 +41,15 @@ Planted = Callable[[Items, Arena, Asked, Generator], Items]
 
 @dataclass(frozen=True)
 class Control:
-    """A planted bad list, in words: what the user chose wins against it."""
+    """A planted bad list, in words: the user's own choices win against it."""
 
     bad: str
     planted: Planted
 
 
 def own_choices(asked: Asked, seed: int) -> tuple[Request, Items]:
-    """The request without half of what the user liked (rated no lower than their mean),
-    and that half, best first.
+    """The request without half of the liked items (rated no lower than the user's
+    mean), and that half, best first.
     """
     history = asked.request.history
     mean = float(np.mean([rating.value for rating in history])) if history else 0.0

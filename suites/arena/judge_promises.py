@@ -38,7 +38,7 @@ FAMOUS, HUMBLE = "a state-of-the-art deep model", "a random baseline"
 @dataclass(frozen=True)
 class JudgePromise:
     """A promise of a judge: the fault of one that breaks it,
-    and what is promised of the mean effect.
+    and the promise about the mean effect.
     """
 
     fault: str

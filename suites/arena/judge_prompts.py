@@ -24,7 +24,7 @@ Form = Literal["json", "lines"]
 """The form of an answer: a JSON object, or one line per aspect."""
 
 Question = Comparison | Showing
-"""What a judge is asked: which of two lists is better, or how good one is."""
+"""The question to a judge: which of two lists is better, or how good one is."""
 
 WINNERS = ("A", "B", "tie")
 

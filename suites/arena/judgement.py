@@ -1,9 +1,9 @@
 """Reads a language model's judgement: exactly one verdict per aspect, or none.
 
-A verdict is a field of the answer's JSON object, or what a line says of an aspect. A
-line that names an aspect and gives only a reason ("accuracy: list A has more drama than
-list B") is none, and verdicts may follow it. Two different verdicts on an aspect are
-none, unless one of them is marked as final.
+A verdict is a field of the answer's JSON object, or the statement of a line on an
+aspect. A line that names an aspect and gives only a reason ("accuracy: list A has more
+drama than list B") is none, and verdicts may follow it. Two different verdicts on an
+aspect are none, unless one of them is marked as final.
 """
 
 import json
@@ -111,15 +111,15 @@ def _fields(
     }
     text = without_controls(text[:_MOST])
     members, around = _json_object(text)
-    told = _by_name(statements(around, names))
+    stated = _by_name(statements(around, names))
     held: dict[str, list[Any]] = {}
     for name, value in members:
         if key(name) in names:
             held.setdefault(names[key(name)], []).append(value)
     fields, reasons = {}, {}
-    for name in {*told, *held}:
+    for name in {*stated, *held}:
         values = [_parted(value) for value in held.get(name, ())]
-        lines = [(read(each.value), each) for each in told.get(name, ())]
+        lines = [(read(each.value), each) for each in stated.get(name, ())]
         one = (
             _agreed([read(value) for value, _ in values], lines)
             if values

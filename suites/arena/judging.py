@@ -12,7 +12,7 @@ Winner = Literal["A", "B", "tie"]
 """Which of two lists is better."""
 
 OVERALL = "overall"
-"""The name of the overall judgement, beside the names of aspects."""
+"""The name of the overall judgement, next to the names of aspects."""
 
 GENRES = ("genres", "categories")
 """Attributes of items for the judge; the first existing one is shown."""
@@ -65,7 +65,7 @@ class Comparison:
         a: The list shown first, best item first.
         b: The list shown second.
         aspects: Judged one by one, besides the overall quality.
-        replicate: The same comparison with another number is judged anew.
+        replicate: The same comparison with another number is judged again.
         names: Names of the systems behind the lists, only for the judge's own tests.
             Otherwise both are empty: a judge does not know whose list it sees.
     """
@@ -123,7 +123,7 @@ class Showing:
         request: The request of the user.
         items: Best first.
         aspects: Scored one by one, besides the overall quality.
-        replicate: The same list with another number is scored anew.
+        replicate: The same list with another number is scored again.
     """
 
     request: Request

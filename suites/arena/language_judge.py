@@ -117,9 +117,9 @@ class LanguageJudge:
                         f"{name}: {text}"
                         for name, text in zip(names, texts, strict=True)
                     ]
-                told = "\n".join(texts)
+                answer = "\n".join(texts)
                 said[at] = (
-                    read(told, questions[at].aspects)
+                    read(answer, questions[at].aspects)
                     if error is None
                     else failed(error)
                 )

@@ -1,5 +1,5 @@
 """Three or more recommenders: strengths from all
-comparisons, beside the offline metrics.
+comparisons, next to the offline metrics.
 """
 
 import dataclasses
@@ -85,7 +85,7 @@ class League:
         *,
         calls: float = 0.5,
     ) -> tuple[list[str], int]:
-        """The order of the recommenders, from the pairs that tell most of it (see
+        """The order of the recommenders, from the most informative pairs (see
         `pairing`).
 
         The judge is asked about a pair only where the order is not clear yet. There is
@@ -268,8 +268,8 @@ def _judged(
         "margin": 0.0,
     }
     if circles.p_value <= context.alpha:
-        told = " over ".join((*circles.strongest, circles.strongest[0]))
-        return verdict("violated", f"the judge prefers {told}", **numbers)
+        circle = " over ".join((*circles.strongest, circles.strongest[0]))
+        return verdict("violated", f"the judge prefers {circle}", **numbers)
     if circles.all_refuted:
         return verdict("holds", **numbers)
     return verdict(
@@ -281,7 +281,7 @@ def _judged(
 
 @dataclass(frozen=True)
 class _Circles:
-    """What the comparisons say of all circles of three recommenders.
+    """The result of the comparisons on all circles of three recommenders.
 
     Attributes:
         p_value: Of the hypothesis that there is no circle.

@@ -29,7 +29,7 @@ shown first and shown second, ``(m, m)`` each, as `placed_bradley_terry` takes i
 
 @dataclass(frozen=True)
 class _Fit:
-    """What the comparisons so far say.
+    """The strengths by the comparisons so far.
 
     Attributes:
         strength: Of each player, ``(m,)``.
@@ -64,11 +64,11 @@ class _Fit:
 
 
 def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int], int]:
-    """The order of the players, the strongest first, by the pairs that tell most of it.
+    """The order of the players, the strongest first, by the most informative pairs.
 
     Each player is first judged against the next one, for a few users. From then on the
     two neighbours of the current ranking whose order is least certain are made clearer:
-    the pair that tells most of their difference, often they themselves, is judged for
+    the most informative pair on their difference, often they themselves, is judged for
     more users (uncertainty sampling on the strengths' covariance). It ends when all
     neighbours are clear, or after the most calls, two for a user and pair.
 
@@ -108,7 +108,7 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
         errors_apart, one, other = fit.least_clear()
         if errors_apart >= CLEAR or calls + 2 * STEP > most:
             return fit.order, calls
-        pair = _most_telling(one, other, fit, asked < users)
+        pair = _most_informative(one, other, fit, asked < users)
         if pair is None:
             return fit.order, calls
         calls += judge(*pair)
@@ -123,8 +123,8 @@ def _fit(first: Floats, second: Floats) -> _Fit:
     advantage = found[-1]  # of the list shown first
     met = first + second.T
     chance = 1 / (1 + np.exp(-(strength[:, None] - strength[None, :] + advantage)))
-    # What each comparison tells of a difference is the variance of its outcome (the
-    # Fisher information).
+    # The information of each comparison on a difference is the variance of its outcome
+    # (the Fisher information).
     weight = met * chance * (1 - chance)
     both_places = weight + weight.T
     information: Floats = np.diag(both_places.sum(axis=1)) - both_places
@@ -134,7 +134,7 @@ def _fit(first: Floats, second: Floats) -> _Fit:
     return _Fit(strength, covariance)
 
 
-def _most_telling(
+def _most_informative(
     one: int,
     other: int,
     fit: _Fit,
@@ -146,12 +146,12 @@ def _most_telling(
     Args:
         one: The one player.
         other: The other player.
-        fit: What the comparisons so far say.
+        fit: The strengths by the comparisons so far.
         has_users: Which pairs can be judged for further users, ``(m, m)``.
 
     Returns:
-        The pair, the smaller number first; None if no pair is left that tells anything
-        of the difference.
+        The pair, the smaller number first; None if no pair is left with information
+        on the difference.
     """
     strength = fit.strength
     covariance_with_difference = fit.covariance[:, one] - fit.covariance[:, other]

@@ -62,8 +62,8 @@ def not_less_preferred(
     Returns:
         As `preferred`; ``estimate`` and ``interval`` are of the preference for the
         recommender under test, and must stay above the verdict's margin. ``holds``
-        needs a judge that was seen to tell users' own choices from random items in this
-        aspect (`judge_sees`).
+        needs a judge that was seen to distinguish users' own choices from random items
+        in this aspect (`judge_sees`).
     """
     margin = not_negative("not_less_preferred", "margin", margin)
     return _compared("not_less_preferred", arena, aspect, -margin, trusted)

@@ -98,7 +98,7 @@ def verdict_on_judge(
     """The verdict on a judge, made once for all tests that need it, and kept out of
     leaderboards by ``column``.
 
-    The name of the test, or the one that it is `asked_as`, seeds what is drawn. A judge
+    The name of the test, or the one that it is `asked_as`, seeds the draws. A judge
     of each aspect by itself is asked for the whole alone if no other `aspect` will be
     read.
     """

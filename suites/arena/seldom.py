@@ -1,5 +1,5 @@
-"""What a judge may do seldom only: tie, refuse, and answer what
-cannot be read; none of these is a preference.
+"""Answers that a judge may give seldom only: ties, refusals, and
+unreadable ones, which are no preferences.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,8 +28,8 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 @dataclass(frozen=True)
 class Seldom:
-    """What a judge may do seldom only; the fault of one that
-    does it often has a place for the share.
+    """An answer that a judge may give seldom only; the fault of one
+    that gives it often has a place for the share.
     """
 
     fault: str

@@ -1,7 +1,7 @@
-"""What a record says of an arena, in the form of figures 3, 4 and 6 of "RecSys Arena".
+"""An arena in a record, in the form of figures 3, 4 and 6 of "RecSys Arena".
 
 The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its
-tables are declared beside the suite.
+tables are declared next to the suite.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from pytest_recsys_mt.report.paper_tables.filled_sheets import (
     sheets_of as declared_sheets,
 )
 from pytest_recsys_mt.report.paper_tables.filling import filled
-from pytest_recsys_mt.report.sheets import Sheet
+from pytest_recsys_mt.report.sheet import Sheet
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -105,7 +105,7 @@ def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
 
 def _why(row: Row) -> str:
     reason = row.get("reason") or ""
-    # Beside an effect, the judge's faults need no list: they stand in the table of the
+    # With an effect, the judge's faults need no list: they stand in the table of the
     # judge.
     return (
         reason

@@ -1,4 +1,4 @@
-"""What the comparisons of a league add up to: strengths,
+"""The results of the comparisons of a league: strengths,
 pairs, and agreement with offline metrics.
 """
 
@@ -33,7 +33,7 @@ CONFIDENCE = 0.95
 """Of the bounds of the strengths."""
 
 SCORE = "score"
-"""The mean score of single lists, beside the offline metrics."""
+"""The mean score of single lists, next to the offline metrics."""
 
 
 @dataclass(frozen=True)

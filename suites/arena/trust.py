@@ -1,5 +1,5 @@
 """Whether a judge's word counts: its promises, its
-limits, and what it was seen to tell apart.
+limits, and the lists that it was seen to distinguish.
 """
 
 import dataclasses
@@ -74,30 +74,30 @@ def untrusted(
         return _none(
             verdict,
             f"the judge was not seen to tell users' own choices from random items{within} "
-            f"({_told(power)}), so that it finds no difference says nothing",
+            f"({_in_words(power)}), so that it finds no difference says nothing",
         )
     low = power.interval[0]
-    told = (
+    preference = (
         f"this judge prefers users' own choices to random items{within} by {power.estimate:.2f} "
         f"(at least {low:.2f}); the {allowed:g} allowed here is up to {allowed / low:.0%} of that"
     )
     return dataclasses.replace(
         verdict,
-        reason="; ".join(filter(None, (verdict.reason, told))),
+        reason="; ".join(filter(None, (verdict.reason, preference))),
     )
 
 
 def _none(verdict: Verdict, reason: str) -> Verdict:
-    told = "; ".join(filter(None, (reason, verdict.reason)))
+    reasons = "; ".join(filter(None, (reason, verdict.reason)))
     return dataclasses.replace(
         verdict,
         status="inconclusive",
         p_value=None,
-        reason=told,
+        reason=reasons,
     )
 
 
-def _told(power: Verdict) -> str:
+def _in_words(power: Verdict) -> str:
     if power.estimate is None or power.interval is None:
         return power.reason or power.status
     low, high = power.interval

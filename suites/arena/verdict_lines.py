@@ -1,5 +1,5 @@
-"""Finds what each line of a judge's answer speaks of: an
-aspect, all of them, or what it stands below.
+"""Finds the subject of each line of a judge's answer: an
+aspect, all of them, or the heading above it.
 """
 
 import re
@@ -42,11 +42,11 @@ Kind = Literal["named", "closing", "verdict"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one line of an answer says of an aspect.
+    """The statement of one line of an answer on an aspect.
 
     Attributes:
         name: The aspect, or `OVERALL`.
-        value: What follows the name.
+        value: The text after the name.
         final: Whether it is marked as final, or stands below the only heading of the
             verdicts.
         explains: Whether it takes nothing back if it is no verdict: it stands below a
@@ -73,7 +73,7 @@ class _Line:
 
 
 def statements(text: str, names: Mapping[str, str]) -> list[Statement]:
-    """What the lines of an answer say, from the top.
+    """The statements of the lines of an answer, from the top.
 
     Args:
         text: The answer.
@@ -141,8 +141,8 @@ class _Scan:
         return [*found, Statement(cut_off, "")] if cut_off else found
 
     def _heads(self, line: str, bare: str) -> bool:
-        """Whether a line is a heading; what stands below
-        it is of the heading's section.
+        """Whether a line is a heading; the lines below
+        it are of the heading's section.
         """
         label = key(bare)
         sign = _SIGN.search(_MARKUP.sub("", bare).rstrip(" :"))
@@ -211,7 +211,7 @@ class _Scan:
         )
 
     def _owner(self, said: _Line, kinds: Mapping[Kind, int]) -> str | None:
-        """What a verdict is about; None if it has no name and may be about one of two."""
+        """The aspect of a verdict; None if it has no name and may be on one of two."""
         if said.kind == "named":
             return said.name
         if said.section == "":

@@ -121,10 +121,10 @@ class Replies:
 
     @property
     def _answered(self) -> list[tuple[Question, Completion, int | None]]:
-        told = zip(self.questions, self.completions, self.readings, strict=True)
+        answered = zip(self.questions, self.completions, self.readings, strict=True)
         return [
             (asked, said, choice)
-            for asked, said, choice in told
+            for asked, said, choice in answered
             if said.text is not None
         ]
 
@@ -168,7 +168,7 @@ def ask(
             writes, even if it can score choices.
         image: Whether to show the picture of the latest item too.
         seed: Seed of the examples.
-        label: What was done to the questions.
+        label: The change of the questions.
 
     Raises:
         NotApplicable: If images should be shown and the model reads none, or if there

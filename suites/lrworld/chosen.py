@@ -138,10 +138,10 @@ def read(
         return [None, *first, *last][-1]
     if not strong and not any(each in said for each in begins):
         return None  # an option that stands below other words may be one that it weighs
-    # Several lines are the options once more, or a list; one line beside an
+    # Several lines are the options once more, or a list; one line next to an
     # announcement is an answer too.
-    beside = lines if len({each.choice for each in lines}) == 1 else []
-    found = {each.choice for each in ([*strong, *beside] if strong else lines)}
+    single = lines if len({each.choice for each in lines}) == 1 else []
+    found = {each.choice for each in ([*strong, *single] if strong else lines)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -205,7 +205,7 @@ def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
 
 
 def _takes_back(sentence: str) -> bool:
-    """Whether a sentence takes back what was said before: "Wait,
+    """Whether a sentence takes back an earlier one: "Wait,
     that is wrong", but not "the others are".
     """
     if (
@@ -250,21 +250,21 @@ def _said(sentence: str) -> _Said | None:
         _SAYS[each].search(sentence) for each in uncertain
     ):
         return None
-    told = _without_reasons(sentence)
-    if groups()["doubt"].within(told):
+    claim = _without_reasons(sentence)
+    if groups()["doubt"].within(claim):
         return None
-    named = _ONE.findall(told)
+    named = _ONE.findall(claim)
     if len(named) > MOST:
         return _Said(None, strong=True)
-    if named and not _OR.isdisjoint(words_of(told)[:1]):
+    if named and not _OR.isdisjoint(words_of(claim)[:1]):
         return _Said(None, strong=True)  # a list goes on
-    announced = groups()["announce"].within(told)
+    announced = groups()["announce"].within(claim)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
         # A sentence of other words that names several, "They liked A and B", is a
         # reason, and no verdict.
-        verdict = announced or groups()["safe"].cover(_ONE.sub(" ", told))
+        verdict = announced or groups()["safe"].cover(_ONE.sub(" ", claim))
         return _Said(None, announced) if named and verdict else None
-    clauses = _CLAUSES.split(told)
+    clauses = _CLAUSES.split(claim)
     for at, clause in enumerate(clauses):
         mention = _ONE.search(clause)
         if mention is None:
@@ -274,7 +274,7 @@ def _said(sentence: str) -> _Said | None:
             groups()["safe"].cover(each) for each in clauses[:at]
         )
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
-            words = words_of(told)
+            words = words_of(claim)
             concludes = not _CONCLUDES.isdisjoint(words[:1])
             label = {*words} & groups()["announce"].whole <= _LABELS
             label = label and not concludes and _OWN.isdisjoint(words)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from pytest_recsys_mt.datasets.loading import Repeats
+from pytest_recsys_mt.datasets.options import Repeats
 
 
 def add(groups: argparse._SubParsersAction[Any]) -> None:
@@ -98,8 +98,10 @@ def written(given: argparse.Namespace) -> int:
         settings=settings,
     )
     if not made.questions:
-        told = "; ".join(f"{kind}: {reason}" for kind, reason in made.skipped.items())
-        raise DataError(f"no question can be made from {dataset.name}: {told}")
+        reasons = "; ".join(
+            f"{kind}: {reason}" for kind, reason in made.skipped.items()
+        )
+        raise DataError(f"no question can be made from {dataset.name}: {reasons}")
     made.save(given.file)
     counts = Counter(each.measure for each in made.questions)
     for kind, count in counts.items():

@@ -17,7 +17,7 @@ from pytest_recsys_mt.safety.sanitize import sanitize
 _KEYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION="")["keys"]
 
 _TEXTS = word_set("title text optiontext name value item movie film product artist")
-"""Keys whose value may repeat the option beside its mark."""
+"""Keys whose value may repeat the option next to its mark."""
 
 LONGEST = 20_000
 """Characters that are read of an answer, from its end; most models answer there."""
@@ -108,10 +108,10 @@ def _answers(found: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     keys = [key for key in named if _KEYS.fullmatch(key)]
     said = [text for key in keys for text in _texts(named[key], depth)]
     if said:
-        beside = [
+        texts = [
             text for key in named if key in _TEXTS for text in _texts(named[key], depth)
         ]
-        yield "; ".join([*said, *beside])
+        yield "; ".join([*said, *texts])
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ def describe(
     *,
     domain: str,
 ) -> int:
-    """Have a multimodal model describe each image of a dataset, write what it says, and
+    """Have a multimodal model describe each image of a dataset, write its text, and
     return how many it described.
 
     Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its

@@ -64,7 +64,7 @@ class Settings:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """What differs from the defaults, each
+        """The values other than the defaults, each
         ``name=value``, in the order of the attributes.
         """
         values = ((each, getattr(self, each.name)) for each in fields(self))

@@ -156,8 +156,8 @@ def _items_of_others(
     user: int,
     target: int,
 ) -> tuple[Ints, tuple[str, ...]]:
-    """The items of known fact that a user does not have, and what is true of those that
-    the user has, but for the target.
+    """The items of known fact that a user does not have, and the facts of those that
+    the user has, except for the target.
 
     Products share pictures, so another item may have the text of one that the user has,
     or of a namesake of one, which the user may have meant.
@@ -174,7 +174,7 @@ def _about_target(
     target: int,
     history: Ints,
 ) -> Draft:
-    """What a question shows before its options, and what is known of the next item."""
+    """The part of a question before its options, and the facts of the next item."""
     item = histories.items[target]
     draft: Draft = {
         "shown": {

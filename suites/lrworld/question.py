@@ -83,7 +83,7 @@ class Question:
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """What it shows as an example, in the form of `same`:
+        """The texts that it shows as an example, in the form of `same`:
         items, whole histories, and its right answer.
         """
         target = self.shown.get("target", ())
@@ -267,8 +267,8 @@ def header(path: Path | str) -> Mapping[str, Any]:
 
 
 def digest_of(questions: Collection[Question]) -> str:
-    """SHA-256 of what is asked, in hexadecimal, without
-    what explains it, such as the evidence.
+    """SHA-256 of the questions, in hexadecimal, without
+    their explanations, such as the evidence.
     """
     asked = [
         [each.id, each.measure, each.domain, each.shown, each.options, each.answer]

@@ -1,4 +1,4 @@
-"""A file of questions that a run asks in place of making
+"""A file of questions that a run sends in place of making
 them: the same ones wherever it is asked.
 """
 
@@ -83,7 +83,7 @@ class QuestionFile:
 
     @property
     def recorded(self) -> dict[str, object]:
-        """What the record names of it: equal for equal
+        """Its entry in the record: equal for equal
         questions, wherever the file lies.
         """
         return {

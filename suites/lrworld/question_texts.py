@@ -1,4 +1,4 @@
-"""The prompt of a question: what it shows, what it asks, how to answer.
+"""The prompt of a question: the shown items, the question, the form of the answer.
 
 The texts, in ``prompts.toml``, are in the substance of figures 7 and 13 and of table 24
 of the paper, in our own words.

@@ -1,4 +1,4 @@
-"""When two texts say the same, so that a reader cannot tell one from the other."""
+"""When two texts say the same, so that a reader cannot distinguish them."""
 
 from functools import lru_cache
 

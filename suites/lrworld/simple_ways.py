@@ -39,7 +39,7 @@ greatest is chosen; None if it is unknown.
 
 
 def credits_of(name: str, questions: Sequence[Question]) -> dict[str, float] | None:
-    """What a baseline reaches in each question, by the name of the question.
+    """The credits of a baseline in each question, by the name of the question.
 
     It chooses the option with its greatest score, at random among equal ones: its
     credit is the probability that this is the right one. ``popularity`` has the most

@@ -1,4 +1,4 @@
-"""How popular each option of a question is, and how near to what it shows, for simple
+"""How popular each option of a question is, and how near to the shown items, for simple
 ways to answer it; see `baselines`.
 """
 
@@ -16,7 +16,7 @@ DECIMALS = 9
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """What stands behind the texts of a question."""
+    """The items and users behind the texts of a question."""
 
     shown: Ints  # columns of the items shown: the target, or the history
     # Of each its groups of columns: one of one item for an item, one of all items of

@@ -113,7 +113,7 @@ def rule_questions(
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
-    """Whoever has some items has another one too.
+    """Users who have some items have another one too.
 
     Attributes:
         antecedent: The items.
@@ -167,7 +167,7 @@ def similar_items(
     targets = _targets(histories.asked_items, count, rng)
     by_item, text = histories.by_user.T.tocsr(), histories.item_text
     least, known = settings.similarity, histories.popularity
-    told = {"popularity": known, "matched": matched_of(settings, known)}
+    matching = {"popularity": known, "matched": matched_of(settings, known)}
     for ranked in similarities(by_item, targets, histories.asked_items):
         target, behind = (
             text(ranked.target),
@@ -183,7 +183,7 @@ def similar_items(
             text,
             behind=behind,
             taken=[target],
-            **told,
+            **matching,
         )
 
 
@@ -317,7 +317,7 @@ def behind_users(
     rows: tuple[int, ...],
     without: int = NOBODY,
 ) -> Behind:
-    """Options that are users, told by their latest items."""
+    """Options that are users, described by their latest items."""
     own = (histories.latest(row, length, without)[:, None] for row in rows)
     return Behind(shown, tuple(map(tuple, own)), users=rows)
 

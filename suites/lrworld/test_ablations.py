@@ -1,4 +1,4 @@
-"""What must not change the answers: noise, the order of
+"""Changes that must not change the answers: noise, the order of
 options, the form of the prompt, popularity.
 """
 

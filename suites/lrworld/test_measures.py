@@ -89,5 +89,5 @@ def test_better_than_popularity(recsys, measure):
         margin=POPULARITY,
         details={
             "column": False,
-        },  # the board has the model's values, and popularity's beside them
+        },  # the board has the model's values, and popularity's next to them
     )

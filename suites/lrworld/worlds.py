@@ -21,7 +21,7 @@ _made: dict[
 
 
 class Tested(Protocol):
-    """What a test is given of a run: the fixture ``recsys``."""
+    """The part of a run that a test receives: the fixture ``recsys``."""
 
     dataset: Dataset
     seed: int
@@ -32,7 +32,7 @@ class Tested(Protocol):
 
 
 def file_of(recsys: Tested) -> QuestionFile | None:
-    """The file of questions to ask in place of making them: ``--recsys-questions``."""
+    """The file of questions to send in place of making them: ``--recsys-questions``."""
     found: QuestionFile | None = recsys.option("questions")
     return found
 

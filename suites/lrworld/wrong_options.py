@@ -42,7 +42,7 @@ def _matched(
 ) -> list[Wrong]:
     """`count` wrong options next in popularity to the right one, at that `distance`
     from it. They are all as popular as it, or as often more popular as less, so that
-    popularity does not tell which is right. None if there are not enough on either side
+    popularity does not show which is right. None if there are not enough on either side
     of it.
     """
     drawn = rng.permutation(pool)
@@ -89,11 +89,11 @@ def choose(
     numbers for `text`, which is empty for an impossible one, and for `matched`, see
     `matched_of`.
     """
-    told = text(right)
+    right_text = text(right)
     used = {form(one) for one in taken}
-    if len(pool) < count - 1 or not told or form(told) in used:
+    if len(pool) < count - 1 or not right_text or form(right_text) in used:
         return None
-    used.add(form(told))
+    used.add(form(right_text))
 
     def fitting(rows: Ints) -> Iterator[Wrong]:
         for row in rows[:LOOKED_AT].tolist():
@@ -111,6 +111,6 @@ def choose(
     if len(wrong) < count - 1:
         return None
     answer = int(rng.integers(count))
-    wrong.insert(answer, (told, right))
+    wrong.insert(answer, (right_text, right))
     options, rows = zip(*wrong, strict=True)
     return {"options": options, "answer": answer}, rows

@@ -1,4 +1,4 @@
-"""What must be true of every answer, whatever the request."""
+"""Promises about every answer, to any request."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""What is said of an item moves what is like it: a rating, a dislike, what is taken
-back, what was chosen last.
+"""A statement on an item moves its neighbours: a rating, a dislike, a choice that is
+taken back, the latest choice.
 
-Neighbours of an item are what the same users have. None of this may turn against them:
+Neighbours of an item are items of the same users. No statement may turn against them:
 that is a promise of every recommender. That ratings count at all, and the latest
 choices most, is a promise of those alone that say so: `promises = ("ratings",
 "recency")`.

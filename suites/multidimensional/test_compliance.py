@@ -1,4 +1,4 @@
-"""Whether answers do what was asked: existing items, from
+"""Whether answers follow the request: existing items, from
 the candidates, in the requested number.
 """
 

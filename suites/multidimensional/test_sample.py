@@ -1,5 +1,5 @@
 """The sampled users are like all users, as far as the
-recommender of recsys_sampler can tell.
+recommender of recsys_sampler shows.
 """
 
 from pytest_recsys_mt import thresholds

@@ -42,7 +42,7 @@ def fold(request):
 
 
 def judged(side, fold, instruction):
-    """The promises of the paper's columns, with all further measures beside the bias."""
+    """The promises of the paper's columns, with all measures other than the bias."""
     means = {
         name: points[0][1] for name in MEASURES if (points := curve({0: side}, name))
     }

@@ -1,1 +1,1 @@
-"""What a recommender learns must not depend on what its training data do not say."""
+"""Training must not depend on anything other than the content of the training data."""

@@ -1,7 +1,7 @@
 """A little more in the training data, or something that concerns nobody, changes
 little.
 
-Each test fits the recommender anew, twice a side. They run with
+Each test fits the recommender again, twice a side. They run with
 --recsys-effort=thorough, or if this file is named.
 """
 

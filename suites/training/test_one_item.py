@@ -1,7 +1,7 @@
-"""What the training data say of one item moves that item as it should.
+"""A change of one item's training data moves that item as it should.
 
 The whole catalogue is asked for, so that the item can appear in every list. Each test
-fits the recommender anew, twice a side. They run with --recsys-effort=thorough, or if
+fits the recommender again, twice a side. They run with --recsys-effort=thorough, or if
 this file is named.
 """
 
@@ -32,8 +32,8 @@ def test_invented_users_hardly_promote_an_item(recsys):
 def test_an_item_does_not_fall_when_more_users_choose_it(recsys):
     # What falls must have been in the lists, however large the catalogue is.
     ranked = by_popularity(recsys)
-    item, beside = ranked[min(7, len(ranked) - 1)], ranked[0]
-    more = recsys.run(chosen_together(item, beside, int(USERS["together"])))
+    item, other = ranked[min(7, len(ranked) - 1)], ranked[0]
+    more = recsys.run(chosen_together(item, other, int(USERS["together"])))
     assert not_promoted(more, recsys.run(), item, margin=MARGIN["fallen"])
 
 

@@ -1,7 +1,7 @@
 """The same training data in another order, form or unit, or with other names, teach the
 same.
 
-Each test fits the recommender anew, twice a side. They run with
+Each test fits the recommender again, twice a side. They run with
 --recsys-effort=thorough, or if this file is named.
 """
 

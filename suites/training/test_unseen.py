@@ -1,5 +1,5 @@
-"""A recommender that is fitted knows what it knows: an
-item that it never saw says nothing to it.
+"""A fitted recommender ignores unknown items: an item that
+it never saw does not change its answers.
 """
 
 from pytest_recsys_mt import metamorphic, thresholds

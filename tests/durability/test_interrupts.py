@@ -17,7 +17,7 @@ from pytest_recsys_mt import PolicyError
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
 from tests.support.calls import stopping
-from tests.support.engine import unheard
+from tests.support.engine import unreported
 from tests.support.gate import read
 from tests.support.plugin import Interruptions, begin_junit, interruptions
 
@@ -154,7 +154,7 @@ def test_a_worker_that_does_not_stop_is_killed_and_told(
         with node.process:  # closes its pipe
             codes.append(node.process.wait(timeout=5))
     assert codes == [0, -signal.SIGKILL]
-    (note,) = unheard(1)["notes"]
+    (note,) = unreported(1)["notes"]
     assert "1 worker did not stop when told to" in note
 
 

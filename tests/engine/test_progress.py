@@ -49,7 +49,7 @@ def test_a_phase_without_calls_says_what_it_is_and_how_long_it_takes() -> None:
         with progress.doing("fitting \x1b[31mbprmf\n"):
             clock.now += 5
             assert line([standing(progress)]) == "fitting bprmf, 00:05"
-            progress.tell("epoch 3 of 20")
+            progress.report("epoch 3 of 20")
             assert line([standing(progress)]) == "fitting bprmf epoch 3 of 20, 00:05"
         assert line([standing(progress)]) == "test_it, 01:05"
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
 from tests.support.calls import Failures, subject
 from tests.support.engine import MOST_CALLS, smallest_raising
-from tests.support.report import as_code, how_to_ask
+from tests.support.report import as_code, how_to_send
 
 ITEMS = tuple(
     Item(f"i{n}", f"Film {n}", 1960 + n, {"genres": ("Crime",)}) for n in range(20)
@@ -112,12 +112,12 @@ def test_the_code_makes_the_request(request_: Request) -> None:
 
 def test_a_follow_up_is_told_from_the_users_own_request() -> None:
     followup = REQUEST.replace(scale=Scale(2, 10), replicate=3)
-    lines = list(how_to_ask(REQUEST, followup, None))
+    lines = list(how_to_send(REQUEST, followup, None))
     assert lines[1:] == [
         "this request is a follow-up; it differs from the user's own in:",
         "  scale       - 1 to 5",
         "              + 2 to 10",
     ]
-    assert list(how_to_ask(REQUEST, REQUEST.replace(replicate=1), REQUEST)) == [], (
+    assert list(how_to_send(REQUEST, REQUEST.replace(replicate=1), REQUEST)) == [], (
         "too long to read"
     )

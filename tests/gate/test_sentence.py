@@ -106,11 +106,13 @@ def test_a_verdict_on_several_models_together_is_not_missed_in_a_comparison() ->
         "digests": {},
         "settings": {},
     }
-    gate = Gate(asked=True, baseline=("old.json", document))
+    gate = Gate(configured=True, baseline=("old.json", document))
     assert gate.decide(document, [], {})["status"] == "passed"
     refused = row(3, "not-applicable", "skipped", **facts) | {"model": "other"}
     document = {**document, "results": [own, refused], "models": ["toy", "other"]}
-    decided = Gate(asked=True, baseline=("old.json", document)).decide(document, [], {})
+    decided = Gate(configured=True, baseline=("old.json", document)).decide(
+        document, [], {}
+    )
     assert "no verdict on other could be compared" in decided["sentence"]
 
 
@@ -277,5 +279,5 @@ def test_a_league_beside_its_members_is_not_compared_with_one_of_them() -> None:
         row(3, "holds", "passed", model="b, toy", nodeid="t.py::test_league"),
     ]
     document: Any = {"results": rows, "models": ["toy", "b", "b, toy"]}
-    (comparison,) = Gate(asked=True).decide(document, [], {})["comparisons"]
+    (comparison,) = Gate(configured=True).decide(document, [], {})["comparisons"]
     assert comparison["model"] == "b"

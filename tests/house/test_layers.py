@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -176,6 +179,57 @@ def test_no_room_imports_one_that_imports_it(table: dict[str, set[str]]) -> None
         below(room)
 
 
+def imports_within_rooms() -> dict[str, dict[str, set[str]]]:
+    """By room, the modules of that room that each of its modules imports, anywhere in
+    it: at its top, in a function, or for types alone.
+    """
+    paths = {dotted(path).removesuffix(".__init__"): path for path in modules()}
+    rooms: dict[str, dict[str, set[str]]] = {}
+    for name, path in paths.items():
+        within = set()
+        for each in imported(path):
+            # A name that is no module is one of the module before the last dot.
+            module = each if each in paths else each.rpartition(".")[0]
+            if module in paths and room_of(paths[module]) == room_of(path):
+                within.add(module)
+        rooms.setdefault(room_of(path), {})[name] = within
+    return rooms
+
+
+def circle_in(imports: Mapping[str, AbstractSet[str]]) -> str:
+    """A circle of imports, as ``a -> b -> a``; empty if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        importers: list[str] = error.args[1]
+        return " -> ".join(reversed(importers))
+    return ""
+
+
+def test_no_room_has_a_circle_of_imports() -> None:
+    circles = [*filter(None, map(circle_in, imports_within_rooms().values()))]
+    assert not circles, "\n".join(circles)
+
+
+def test_a_circle_of_imports_is_named() -> None:
+    imports = {"a": {"b"}, "b": {"c"}, "c": {"d", "b"}, "d": set[str]()}
+    assert circle_in(imports) in ("b -> c -> b", "c -> b -> c")
+    assert circle_in({"a": {"a"}}) == "a -> a"
+    assert circle_in({"a": {"b"}, "b": set()}) == ""
+
+
+def test_every_kind_of_import_counts(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        "from pytest_recsys_mt.engine.run import Run\n"
+        "if TYPE_CHECKING:\n"
+        "    from pytest_recsys_mt.engine import sides\n"
+        "def late():\n"
+        "    import pytest_recsys_mt.engine.runner\n",
+    )
+    assert imported(module) == {"engine.run.Run", "engine.sides", "engine.runner"}
+
+
 HEAVY = [
     "numpy",
     "scipy",
@@ -210,7 +264,7 @@ def test_the_process_of_ask_elsewhere_imports_no_oracle_and_no_reader_of_text() 
         "pytest",
     }
     code = (
-        "import sys; from pytest_recsys_mt.engine import elsewhere, refits, run; "
+        "import sys; from pytest_recsys_mt.engine import other_process; "
         f"print({unneeded} & {{*sys.modules}})"
     )
     done = subprocess.run(

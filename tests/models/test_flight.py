@@ -30,7 +30,7 @@ def test_what_is_added_while_a_flight_breaks_off_is_not_begun() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         with contextlib.suppress(ExceptionGroup):
-            asyncio.run(flight.ask_all([first, second], 3, ask))
+            asyncio.run(flight.send_all([first, second], 3, ask))
         gc.collect()
     assert begun == [first, second]
     assert [str(each.message) for each in heard] == []

@@ -244,13 +244,13 @@ def test_one_call_that_hangs_does_not_give_up_an_endpoint_that_answers() -> None
         ours = pace(clock, ceiling=1, max_wait=0.0)
         turn = await ours.enter()
         clock.now += 60.0
-        assert not ours.unheard(turn, "silent", hangs=True)
+        assert not ours.unanswered(turn, "silent", hangs=True)
         ours.leave(turn)
         await answers(ours, clock, 1, 1.0)
         turn = await ours.enter()
         clock.now += 60.0
-        assert not ours.unheard(turn, "silent", hangs=True)
-        assert ours.unheard(turn, "silent", hangs=True), "nor does another"
+        assert not ours.unanswered(turn, "silent", hangs=True)
+        assert ours.unanswered(turn, "silent", hangs=True), "nor does another"
 
     run(check)
 
@@ -261,9 +261,9 @@ def test_hanging_calls_leave_those_in_flight_their_time() -> None:
         *silent, last = [await ours.enter() for _ in range(4)]
         clock.now += 1.0
         for turn in silent:
-            assert not ours.unheard(turn, "silent", hangs=True)
+            assert not ours.unanswered(turn, "silent", hangs=True)
             ours.leave(turn)
-        assert ours.unheard(last, "silent", hangs=True), (
+        assert ours.unanswered(last, "silent", hangs=True), (
             "now nobody is left who may be answered"
         )
 
@@ -279,7 +279,7 @@ def test_without_patience_many_broken_calls_in_a_row_give_up_an_endpoint_and_few
         async def breaks() -> bool:
             turn = await ours.enter()
             clock.now += 1.0
-            given_up = ours.unheard(turn, "broken", hangs=False)
+            given_up = ours.unanswered(turn, "broken", hangs=False)
             ours.leave(turn)
             return given_up
 

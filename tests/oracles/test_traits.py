@@ -19,14 +19,15 @@ from pytest_recsys_mt.oracles import (
     same_order,
     same_ranking,
 )
-from pytest_recsys_mt.requests import Recommendation
-from pytest_recsys_mt.verdict.answers import Context
+from pytest_recsys_mt.requests import Recommendation, Request, Scale
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers
 from tests.support.oracles_judging import (
     Table,
     clearly_changed,
     hoeffding,
     left_or_moved,
+    swapped_neighbours,
 )
 from tests.support.verdict import SHARED
 
@@ -54,6 +55,34 @@ def test_of_two_causes_both_are_named() -> None:
     found = read(world, fault(world, rng))[SHARED]
     assert "Among users with an odd id, all" in found["text"]
     assert found["also"]["trait"] == "with more than 20 items in the history"
+
+
+def as_asked(lists: Sequence[Sequence[str]]) -> list[Asked]:
+    return [
+        Asked(
+            Request(f"u{at}", (), Scale(), None, len(items)),
+            (Recommendation(tuple(items)),),
+        )
+        for at, items in enumerate(lists)
+    ]
+
+
+def test_lists_that_differ_in_the_order_of_neighbours_are_named() -> None:
+    source = [[f"{user}{place}" for place in "abcdef"] for user in range(12)]
+    swapped = [[b, a, *rest] for a, b, *rest in source]
+    found = swapped_neighbours(as_asked(source), as_asked(swapped))
+    assert "in all 12 changed lists, items only change places with a neighbour" in found
+    assert (
+        "the one with the larger id comes first in the second list in all 12" in found
+    )
+    # What leaves the last place is the neighbour of what would have been next.
+    cut = [[*items[:-1], "next"] for items in source]
+    found = swapped_neighbours(as_asked(source), as_asked(cut))
+    assert "in all 12 changed lists" in found
+    assert "id" not in found
+    far = [[last, *rest] for *rest, last in source]
+    assert swapped_neighbours(as_asked(source), as_asked(far)) == ""
+    assert swapped_neighbours(as_asked(source[:2]), as_asked(swapped[:2])) == ""
 
 
 def changed_at_random(seed: int) -> str:
@@ -233,7 +262,9 @@ def test_too_few_users_and_odd_data_say_nothing() -> None:
         for at, one in enumerate(drawn(np.random.default_rng(9), 40).asked)
     ]
     empty = World(bare, Context(deterministic=True), [["x", "y"]] * 40)
-    assert read(empty, [["y", "x"]] * 40) == {}
+    all_swapped = read(empty, [["y", "x"]] * 40)[SHARED]
+    assert "trait" not in all_swapped
+    assert "in all 40 changed lists" in all_swapped["text"].lower()
     found = read(empty, [[]] * 20 + [["x", "y"]] * 20)[SHARED]
     assert found["trait"] == "with an id up to 19", (
         "the simplest of those that coincide"

@@ -12,7 +12,7 @@ from tests.report.records import document, row
 from tests.support.cli import main
 from tests.support.report import (
     LISTED,
-    beside,
+    answers_path,
     mcnemar,
     read_answers,
     taken_from,
@@ -96,7 +96,7 @@ def test_answers_are_written_and_read_and_those_of_an_earlier_run_removed(
     assert (head["data"], head["seed"]) == ("mini", 0)
     assert found == answers("ab-")
     write_answers(record, ABOUT, [])
-    assert not beside(record).exists()
+    assert not answers_path(record).exists()
 
 
 def test_wrong_answers_are_listed_with_right_and_chosen(
@@ -163,14 +163,14 @@ def test_what_cannot_be_compared_is_told(
     )
     assert main(["answers", str(record), str(other)]) == 2
     assert "have no question in common" in capsys.readouterr().err
-    lines = beside(record).read_text().splitlines()
+    lines = answers_path(record).read_text().splitlines()
     for line in (
         "{",
         json.dumps({**json.loads(lines[1]), "chosen": 4}),
         "[]",
         "[" * 100_000,
     ):
-        beside(record).write_text("\n".join([lines[0], line]))
+        answers_path(record).write_text("\n".join([lines[0], line]))
         assert main(["answers", str(record)]) == 2
         assert "r.answers.jsonl:2: not an answer" in capsys.readouterr().err
 

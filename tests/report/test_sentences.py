@@ -12,7 +12,7 @@ from tests.support.report import (
     inapplicable,
     limit_in_short,
     sentence,
-    told_of,
+    sentence_of,
     unsettled,
     with_changed_lists,
     without_number,
@@ -118,8 +118,8 @@ def test_rows_of_earlier_records_are_told_as_far_as_they_go() -> None:
 
 
 def test_a_sentence_is_one_line_whatever_a_reason_holds() -> None:
-    assert "\n" not in told_of(row(reason="one\ntwo\x1b[31m", attempts=1))
-    assert told_of(row(attempts=3)).endswith("p = 0.0004. The last of 3 attempts.")
+    assert "\n" not in sentence_of(row(reason="one\ntwo\x1b[31m", attempts=1))
+    assert sentence_of(row(attempts=3)).endswith("p = 0.0004. The last of 3 attempts.")
 
 
 def account(**parts: int) -> dict[str, int]:

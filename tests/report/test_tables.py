@@ -20,7 +20,7 @@ from tests.support.report import (
     WORDS,
     distinct_names,
     folded,
-    write_beside,
+    write_side_by_side,
     write_table,
 )
 
@@ -165,12 +165,12 @@ def test_two_models_stand_beside_each_other_where_there_is_room() -> None:
     for each in rows:
         each["nodeid"] = f"t.py::test_it[{each['model']}-{each['relation']}]"
     terminal = Terminal()
-    assert write_beside(terminal, rows, ["m", "n"])
+    assert write_side_by_side(terminal, rows, ["m", "n"])
     assert [line.split() for line in terminal.lines] == [
         ["name", "m", "n", "limit"],
         ["shuffle(0)", "VIOLATED", "0.210", "holds", "0.210", "<=", "0.05"],
         ["shuffle(1)", "holds", "0.010", "<=", "0.05"],
     ]
     wide = Terminal()
-    assert not write_beside(wide, rows, ["m", "n" * 50])
+    assert not write_side_by_side(wide, rows, ["m", "n" * 50])
     assert not wide.text

@@ -16,8 +16,8 @@ from pytest_recsys_mt.datasets.download import data_directory, obtain
 from pytest_recsys_mt.datasets.joins import DESCRIPTIONS
 from pytest_recsys_mt.datasets.json_lines import literal
 from pytest_recsys_mt.datasets.lastfm import quantile_ratings
-from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.datasets.neighbours import Neighbours
+from pytest_recsys_mt.datasets.options import Repeats
 from pytest_recsys_mt.datasets.sources import SOURCES, Source
 
 __all__ = [

@@ -4,7 +4,7 @@ from pytest_recsys_mt.engine import counterexample
 from pytest_recsys_mt.engine.candidates import LARGE, in_turn
 from pytest_recsys_mt.engine.cases import Case, ShareSplit, Split
 from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
-from pytest_recsys_mt.engine.drift import differed, unheard
+from pytest_recsys_mt.engine.drift import differed, unreported
 from pytest_recsys_mt.engine.one_time import LATELY, of_one_time
 from pytest_recsys_mt.engine.outcomes import Outcome
 from pytest_recsys_mt.engine.recsys import Recsys
@@ -39,7 +39,7 @@ __all__ = [
     "in_turn",
     "of_one_time",
     "smallest_raising",
-    "unheard",
     "unread",
+    "unreported",
     "users_for",
 ]

@@ -2,7 +2,8 @@
 
 from pytest_recsys_mt.llm.reading import layout, misspelt
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
+from pytest_recsys_mt.llm.reading.layout import pieces
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES
 from pytest_recsys_mt.llm.reading.misspelt import MostSimilar, NearWords
 from pytest_recsys_mt.llm.reading.named import MIN_SCORE, YEAR_SLACK
 from pytest_recsys_mt.llm.reading.parser import parse, read

@@ -32,6 +32,7 @@ from pytest_recsys_mt.oracles.judging.sensitivity import CHANCE, sensitivity_of
 from pytest_recsys_mt.oracles.judging.shared import clearly_changed
 from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_slicings
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, LEAST_STEP, next_step
+from pytest_recsys_mt.oracles.judging.swapped import swapped_neighbours
 from pytest_recsys_mt.oracles.judging.together import confirmed, twice
 from pytest_recsys_mt.oracles.judging.trait_table import Table
 
@@ -68,6 +69,7 @@ __all__ = [
     "require_slicings",
     "sensitivity_of",
     "similarity_effects",
+    "swapped_neighbours",
     "twice",
     "users_needed",
     "verdict_of",

@@ -3,18 +3,28 @@
 from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.comparison import Comparison, compare
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
+from pytest_recsys_mt.parity.probes import (
+    Differing,
+    Explanation,
+    explanation,
+    guesses_for,
+)
 from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
 
 __all__ = [
     "DAY",
     "WAYS",
     "Comparison",
+    "Differing",
+    "Explanation",
     "Log",
     "Numbered",
     "add",
     "arguments",
     "compare",
+    "explanation",
     "finish",
+    "guesses_for",
     "in_words",
     "one_recommender",
     "paths_of",

@@ -3,7 +3,7 @@
 from pytest_recsys_mt.report import diffs
 from pytest_recsys_mt.report.answers import (
     LISTED,
-    beside,
+    answers_path,
     read_answers,
     taken_from,
     write_answers,
@@ -21,7 +21,7 @@ from pytest_recsys_mt.report.folding import (
     few_of,
     inapplicable,
     sentence,
-    told_of,
+    sentence_of,
     unsettled,
     with_changed_lists,
     without_number,
@@ -38,7 +38,7 @@ from pytest_recsys_mt.report.junit import _name_ours
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short, limit_of
 from pytest_recsys_mt.report.outputs import record_at
-from pytest_recsys_mt.report.raising import as_code, how_to_ask
+from pytest_recsys_mt.report.raising import as_code, how_to_send
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import lines_of, row_of
@@ -50,7 +50,7 @@ from pytest_recsys_mt.report.table import (
     COLUMNS,
     USUAL,
     WORDS,
-    write_beside,
+    write_side_by_side,
     write_table,
 )
 from pytest_recsys_mt.report.terminal import COUNTED
@@ -73,9 +73,9 @@ __all__ = [
     "_name_ours",
     "_row",
     "along",
+    "answers_path",
     "as_code",
     "asked_of",
-    "beside",
     "changes",
     "diffs",
     "dimensions",
@@ -86,7 +86,7 @@ __all__ = [
     "evidence",
     "few_of",
     "folded",
-    "how_to_ask",
+    "how_to_send",
     "in_csv",
     "in_markdown",
     "inapplicable",
@@ -106,17 +106,17 @@ __all__ = [
     "results_of",
     "row_of",
     "sentence",
+    "sentence_of",
     "spent",
     "summed",
     "taken_from",
     "text_of",
-    "told_of",
     "unread_in_words",
     "unread_of",
     "unsettled",
     "with_changed_lists",
     "without_number",
     "write_answers",
-    "write_beside",
+    "write_side_by_side",
     "write_table",
 ]

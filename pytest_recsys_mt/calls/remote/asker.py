@@ -1,4 +1,4 @@
-"""What runs in a Ray actor: it makes a recommender and asks it."""
+"""The class of a Ray actor, which makes a recommender and sends it calls."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 class Asker:
-    """Makes a recommender and asks it."""
+    """Makes a recommender and sends it calls."""
 
     def __init__(self) -> None:
         self._subject: Subject | None = None

@@ -28,7 +28,7 @@ ROUNDS = 4
 a slow actor causes little delay.
 """
 
-ASKS = 2
+SENDS = 2
 """Most times that a call is sent: again if the first actor died with it."""
 
 STARTS = 3
@@ -278,15 +278,14 @@ class Pool:
         self._drop(actor)
         # Resend one by one: if one call causes the death, the other calls survive.
         batch.chunks.extendleft(
-            [position] for position in unanswered if batch.times_sent[position] < ASKS
+            [position] for position in unanswered if batch.times_sent[position] < SENDS
         )
         lost = [
-            position for position in unanswered if batch.times_sent[position] >= ASKS
+            position for position in unanswered if batch.times_sent[position] >= SENDS
         ]
         if lost:
-            reason = (
-                f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
-            )
+            died = f"its Ray actor died each time: {_cause(error)}"
+            reason = f"asked {SENDS} times, and {died}"
             yield [(position, {"error": reason[:300]}) for position in lost]
         self._start(batch.sample)
 

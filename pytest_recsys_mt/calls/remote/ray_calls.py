@@ -44,8 +44,8 @@ class RayCalls:
     ) -> None:
         """Store how to make the recommender of a subject, before it is fitted here.
 
-        A recommender that cannot be sent raises only when it is asked: its answers may
-        all be cached.
+        A recommender that cannot be sent raises only when calls are sent: its answers
+        may all be cached.
         """
         try:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
@@ -76,7 +76,7 @@ class RayCalls:
         try:
             yield from self._pool.ask(calls)
         finally:
-            # Release the cores of idle actors for the next worker that asks.
+            # Release the cores of idle actors for the next worker that needs them.
             if "PYTEST_XDIST_WORKER" in os.environ:
                 self._let_go()
 

@@ -1,4 +1,4 @@
-"""What a run sends to an actor: how to make the recommender there, and the calls.
+"""The data that a run sends to an actor: how to make the recommender, and the calls.
 
 Neither contains the API key. An actor reads it from the environment of its own machine.
 """

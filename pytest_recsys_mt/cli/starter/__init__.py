@@ -26,7 +26,7 @@ __all__ = ["Start", "begin"]
 OUTPUTS = "--junitxml=junit.xml --recsys-json=recsys.json"
 
 PAID = {"recsys_users": "60", "recsys_max_calls": "500"}
-"""What a project begins with whose recommender may cost money by the call."""
+"""The settings of a new project whose recommender may cost money by the call."""
 
 
 CI = {
@@ -48,13 +48,13 @@ OWN = {
     "gitlab": "    # - pip install -r requirements.txt  # what your recommender needs\n",
     "jenkins": "        // sh '.venv/bin/pip install -r requirements.txt'  // what your recommender needs\n",
 }
-"""The line of each system for what a recommender needs,
+"""The line of each system for the packages of a recommender,
 where the project does not say so yet.
 """
 
 
 def template(name: str) -> str:
-    """The text of a file, with braces around what `str.format` fills in."""
+    """The text of a file, with braces around the fields that `str.format` fills in."""
     return (Path(__file__).parent / "templates" / f"{name}.txt").read_text(
         encoding="utf-8",
     )
@@ -62,7 +62,7 @@ def template(name: str) -> str:
 
 @dataclass(frozen=True)
 class Start:
-    """What was written."""
+    """The files that were written, and the settings of the project."""
 
     files: tuple[str, ...]
     spec: str

@@ -1,5 +1,5 @@
-"""What a project's own configuration of pytest says,
-and lines for it in its own format.
+"""A project's own configuration of pytest, and lines for
+it in its own format.
 """
 
 import configparser
@@ -65,11 +65,11 @@ class Configuration:
             return [f"[{self.table}]", *ini_lines(settings)]
         # JSON's texts are TOML's. pytest takes a list of recommenders in each of its
         # TOML tables.
-        told = (
+        lines = (
             f"{name} = {json.dumps([value] if name == 'recsys_model' else value, ensure_ascii=False)}"
             for name, value in settings.items()
         )
-        return [f"[{self.table}]", *told]
+        return [f"[{self.table}]", *lines]
 
 
 def ini_lines(settings: Mapping[str, str]) -> list[str]:

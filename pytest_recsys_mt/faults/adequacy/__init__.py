@@ -1,3 +1,3 @@
-"""What a suite would catch: the user's own tests, on the
-user's own recommender with planted faults.
+"""The share of faults that a suite finds: the user's tests on
+the user's recommender with planted faults.
 """

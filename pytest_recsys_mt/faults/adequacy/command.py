@@ -141,8 +141,8 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
 
 
 def _require_planted(tried: list[Trial], folder: Path) -> None:
-    """Refuse to go on if no fault could be planted so far: what
-    hinders all of them is no fault's own.
+    """Refuse to go on if no fault could be planted so far: the
+    cause lies in the run then, not in a fault.
     """
     if any(trial["fate"] != "not planted" for trial in tried):
         return

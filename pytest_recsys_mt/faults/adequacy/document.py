@@ -1,24 +1,23 @@
-"""What `recsys-mt mutate` writes as JSON, as types."""
+"""The document that `recsys-mt mutate` writes as JSON, as types."""
 
 from typing import Literal, TypedDict
 
 SCHEMA = "recsys-mt-adequacy/1"
 
 Cell = Literal["killed", "survived", "unclear"]
-"""What became of one fault in one test: the test
-failed, it passed, or it could not tell.
+"""The result of one test for one fault: the test failed, passed, or was inconclusive.
 """
 
 Fate = Literal["killed", "survived", "unclear", "equivalent", "not planted"]
-"""What became of one fault. ``equivalent``: the recommender answers with it as without
+"""The result for one fault. ``equivalent``: the recommender answers with it as without
 it. ``not planted``: the run ended without a record, or the fault changed no answer
 because none passed through it.
 """
 
 
 class Difference(TypedDict):
-    """How far a fault changed the answers, found by comparing them, whatever the tests
-    said.
+    """How far a fault changed the answers, found by comparing them, whatever the tests'
+    verdicts.
 
     Attributes:
         lost: The mean loss of agreement (1 - RBO) over all of them.
@@ -40,10 +39,10 @@ class Remedy(TypedDict):
 
     relation: str
     code: str
-    promised: str  # what a recommender must declare in `promises`; empty if nothing
+    promised: str  # the value that a recommender must declare in `promises`; else empty
     asked: list[
         str
-    ]  # tests of the suite that ask this already, and pass without the fault
+    ]  # tests of the suite with this relation, which pass without the fault
 
 
 class Trial(TypedDict):

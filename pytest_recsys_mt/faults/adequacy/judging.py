@@ -73,7 +73,7 @@ def trial(
     tests: Sequence[str],
     baseline: Run,
 ) -> Trial:
-    """What became of one fault in one recommender."""
+    """The result for one fault in one recommender."""
     record, sound = run.record or {}, baseline.record or {}
     cells: dict[str, Cell] = {}
     for test in tests:

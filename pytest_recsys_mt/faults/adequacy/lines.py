@@ -1,5 +1,5 @@
 """The output of `recsys-mt mutate`, 80 columns wide: the
-score, the survivors, and what would find them.
+score, the survivors, and tests that find them.
 """
 
 import textwrap
@@ -77,7 +77,7 @@ def effect_text(trial: Trial) -> str:
 
 
 def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[str]:
-    """What all runs would ask at the most."""
+    """The most calls that all runs would send."""
     asking = [dose for dose in chosen if dose.kind.costs()]
     calls, to_make = int(planned["calls"]), int(planned["to_make"])
     further = calls * len(asking)
@@ -95,7 +95,7 @@ def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[s
 
 
 def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
-    """Each fault with what it does."""
+    """Each fault with its effect."""
     for dose in chosen:
         note = " (asks other requests)" if dose.kind.costs() else ""
         yield from _wrapped(f"{dose.spec}  {dose.does}{note}", "    ")
@@ -104,13 +104,13 @@ def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
 def _section(
     title: str,
     trials: Sequence[Trial],
-    told: Callable[[Trial], Iterable[str]],
+    lines_of: Callable[[Trial], Iterable[str]],
 ) -> Iterator[str]:
     if trials:
         yield ""
         yield title
         for trial in trials:
-            yield from told(trial)
+            yield from lines_of(trial)
 
 
 def _killed(trial: Trial) -> Iterator[str]:
@@ -129,8 +129,8 @@ def _left_out(found: Adequacy) -> Iterator[str]:
         "are skipped or did not run": len(found["left_out"]) - len(failing),
         "fail without a fault and count for nothing": len(failing),
     }
-    if told := "; ".join(f"{count} {how}" for how, count in counts.items() if count):
-        yield from _wrapped(f"of your tests, {told}{':' if failing else '.'}")
+    if text := "; ".join(f"{count} {how}" for how, count in counts.items() if count):
+        yield from _wrapped(f"of your tests, {text}{':' if failing else '.'}")
     for test in failing:
         reason = one_line(found["left_out"][test])
         yield from _wrapped(f"{one_line(test)}: {reason}", "      ", "  ")
@@ -159,8 +159,8 @@ def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def to_add(trials: Sequence[Trial]) -> list[tuple[Remedy, list[str]]]:
-    """The remedies for what was not found, with the faults
-    that each is made for; the most first.
+    """The remedies for faults that were not found, with the
+    faults that each is made for; the most first.
     """
     groups: dict[str, tuple[Remedy, list[str]]] = {}
     for trial in trials:
@@ -173,7 +173,7 @@ def to_add(trials: Sequence[Trial]) -> list[tuple[Remedy, list[str]]]:
 
 
 def advice(remedy: Remedy) -> str:
-    """What to do with a remedy, in a sentence."""
+    """The advice on a remedy, in a sentence."""
     if remedy["asked"]:
         test = one_line(remedy["asked"][0].partition("::")[2])
         return (

@@ -31,8 +31,8 @@ def pytest_collection_modifyitems(
     config: pytest.Config,
     items: list[pytest.Item],
 ) -> None:
-    """Leave out what held in no part without a fault: it
-    finds none, and ``-x`` would stop there.
+    """Leave out tests that held in no part without a fault: they
+    find none, and ``-x`` would stop at them.
     """
     if path := os.environ.get(PASSED):
         outcomes = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -41,10 +41,10 @@ SETS = {
     "--junitxml": "each run would write over the file of the one before",
     "--junit-xml": "each run would write over the file of the one before",
 }
-"""Options of pytest that make no sense for many runs, and what to do instead."""
+"""Options of pytest that make no sense for many runs, and the advice for each."""
 
 CLAIM = ("nodeid", "oracle", "relation", "margin", "allowed")
-"""What of a verdict depends on the test alone."""
+"""The facts of a verdict that depend on the test alone."""
 
 NOT_SOURCES = {"node_modules", "site-packages", "__pycache__"}
 
@@ -67,7 +67,7 @@ class Run:
 
 
 class Runs:
-    """Runs the tests, and keeps what came of it."""
+    """Runs the tests, and keeps the results."""
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class Runs:
             )
         if "passed" not in run.outcomes.values():
             ends = Counter(row["status"] for row in run.record["results"])
-            told = ", ".join(
+            verdicts = ", ".join(
                 f"{number} {status}" for status, number in sorted(ends.items())
             )
             raise FaultError(
-                f"no test passes without a fault, so none can find one (verdicts: {told}); if they are "
+                f"no test passes without a fault, so none can find one (verdicts: {verdicts}); if they are "
                 f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
                 f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)",
             )
@@ -142,7 +142,7 @@ class Runs:
             pool.shutdown(cancel_futures=True)
 
     def plan(self) -> dict[str, Any]:
-        """What the tests would ask without a fault;
+        """The calls that the tests would send without a fault;
         pytest's own plan goes to the terminal.
         """
         self._begin()
@@ -182,7 +182,7 @@ class Runs:
         path.unlink(missing_ok=True)
         further = ["-o", f"recsys_fault={dose.spec}"]
         if "--recsys-mode=replay" not in self._arguments:
-            # What the run without a fault asked is not asked again.
+            # Calls of the run without a fault are not sent again.
             further.append("--recsys-mode=auto")
         if self._first_kill:
             further += ["-x", "--recsys-inconclusive=skip"]
@@ -221,8 +221,8 @@ class Runs:
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:
-        # Hundreds of runs read the same modules: let Python keep what it compiled,
-        # beside the records.
+        # Hundreds of runs read the same modules: let Python keep the bytecode, next
+        # to the records.
         left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
         environment = {
             key: text for key, text in os.environ.items() if key not in left_out
@@ -278,7 +278,7 @@ def _sources(folder: Path) -> str:
 
 
 def _source(kind: type) -> str:
-    """The file of a fault, so that a changed fault is planted anew. Not
+    """The file of a fault, so that a changed fault is planted again. Not
     `inspect.getsource`, which parses the file: threads that parse at the same time
     break one another (Python 3.11).
     """

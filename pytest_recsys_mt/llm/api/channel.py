@@ -18,8 +18,8 @@ from pytest_recsys_mt.safety.redaction import HEADERS, Secret, secret
 
 
 class Channel(AbstractAsyncContextManager["Channel"]):
-    """Sends what the OpenAI client would send and raises what it would raise, at a
-    quarter of its cost.
+    """Sends the requests of the OpenAI client and raises its errors, at a quarter of
+    its cost.
 
     All requests to one path differ in their bodies alone, so the client builds the
     first one, and its address and headers serve for all. It makes the exception of a
@@ -46,8 +46,8 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The body of the response; openai.APIStatusError if it is no success, or what
-        aiohttp and httpx2 raise.
+        """The body of the response; openai.APIStatusError if it is no success, or an
+        error of aiohttp and httpx2.
         """
         async with self._building:
             if path not in self._built:
@@ -71,7 +71,7 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         return response.content
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
-        """What the OpenAI client sends; it gets `response`
+        """The request of the OpenAI client; it gets `response`
         from a transport without a network.
         """
         version = self._endpoint.version

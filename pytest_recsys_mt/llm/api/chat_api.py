@@ -78,8 +78,8 @@ def plain(message: Message) -> dict[str, Any]:
 
 def read(body: bytes) -> Completion:
     """The answer in the body of a response, without keys, with its usage. One that is
-    empty or refused has an error beside what it says, a double one an error alone. A
-    stream is put together; the arguments of a call of a tool are the text where there
+    empty or refused has an error and its text, a double one an error alone. A
+    stream is joined; the arguments of a call of a tool are the text where there
     is no other.
 
     Raises:
@@ -151,7 +151,7 @@ def _without_text(
     finish: str | None,
     usage: Usage | None,
 ) -> tuple[str | None, str]:
-    """What a message without a text counts as: an empty
+    """The value of a message without a text: an empty
     answer or none, and why there is no more.
     """
     content = message.get("content")
@@ -245,7 +245,7 @@ def describe(
 
 
 def describe_absence(error: UnavailableError) -> str:
-    """Why an endpoint is not asked now."""
+    """Why no calls are sent to an endpoint now."""
     if error.asked is None:
         return f"{error.reason}; given up for now (recsys_max_wait)"
     return (
@@ -318,7 +318,7 @@ def _whole(digits: str) -> int | float:
 
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
-    """What is counted, under any of the usual names; None if nothing is. A part that is
+    """The counts under any of the usual names; None if there are none. A part that is
     not counted is 0. Where one is odd, the larger of prompt and answer is kept alone.
     """
     odd = []

@@ -31,7 +31,7 @@ _SCHEMA = re.compile(
     r"schema|maxItems|additionalProperties|(?:response|output|text)[_. ]format",
     re.IGNORECASE,
 )
-"""How they name the schema of an answer, or what they do not take in it."""
+"""How they name the schema of an answer, or a part of it that they refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Dialect:
     schema: bool = True
     temperature: bool = True
     top_p: bool = True
-    responses: bool = False  # whether the Responses API is asked, which takes no seed
+    responses: bool = False  # whether the Responses API is used, which takes no seed
     stream: bool = False  # whether answers are asked for in pieces
     stream_options: bool = True  # whether it is then asked for the usage, too
 
@@ -63,11 +63,11 @@ class Dialect:
         return cls(**{**usual, **known})
 
     def unenforced(self, url: str, *, schema: bool, json: bool) -> list[str]:
-        """What does not hold answers to a form although it
-        was asked to; one sentence each.
+        """The requested settings that do not hold answers to a form,
+        one sentence each.
         """
-        asked = replace(self, schema=self.schema or schema, json=self.json or json)
-        return self.notes_since(asked, url, "")
+        requested = replace(self, schema=self.schema or schema, json=self.json or json)
+        return self.notes_since(requested, url, "")
 
     def of_responses(self) -> Dialect:
         """The same in the Responses API."""
@@ -126,7 +126,7 @@ class Dialect:
         return None
 
     def notes_since(self, before: Dialect, url: str, model: str) -> list[str]:
-        """What is no longer sent since `before`, and what follows; one sentence each."""
+        """The fields no longer sent since `before`, with effects; one sentence each."""
         lost = {
             "responses": f"{url} has {model} in the Responses API alone, so it is asked there",
             "stream": f"{url} has {model} in streams alone, so its answers are asked for in pieces",
@@ -149,6 +149,6 @@ KNOWN: Mapping[str, Mapping[str, Any]] = {
 }
 """Fields of `Dialect` that are known before an endpoint refuses anything, by its host.
 
-No other endpoint needs an entry: the usual dialect is tried, and what is refused is
+No other endpoint needs an entry: the usual dialect is tried, and refused fields are
 left out from then on. An entry saves that one refused call.
 """

@@ -1,4 +1,4 @@
-"""The address of a server, and what may be sent to it."""
+"""The address of a server, and the data that may be sent to it."""
 
 from __future__ import annotations
 

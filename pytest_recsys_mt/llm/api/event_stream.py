@@ -1,4 +1,4 @@
-"""Answers that an endpoint sends in pieces, as server-sent events, put together."""
+"""Answers that an endpoint sends in pieces, as server-sent events, joined."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

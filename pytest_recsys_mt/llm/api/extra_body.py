@@ -13,7 +13,7 @@ _OWN_FIELDS = frozenset(
 """Fields of a request that are not for `extra_body`, since they are set here."""
 
 _UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
-"""Those that ask for what would not be read."""
+"""Those that ask for data that would not be read."""
 
 
 def check(prefix: str, fields: Collection[str]) -> None:

@@ -10,42 +10,42 @@ from functools import partial
 
 from pytest_recsys_mt.requests import Completion, Prompt
 
-Told = tuple[int, Completion | None]
+Arrival = tuple[int, Completion | None]
 """The position of a call and its answer; None for an attempt without an answer that may
 have been paid for and may be repeated.
 """
 
 Ask = Callable[[Prompt, Callable[[], Awaitable[None]]], Awaitable[Completion]]
-"""Asks one prompt; awaits the second argument after each
+"""Sends one prompt; awaits the second argument after each
 failed attempt that may have been paid.
 """
 
 
 class Flight:
-    """Asks a limited number of prompts at a time, and yields the answers that have
+    """Sends a limited number of prompts at a time, and yields the answers that have
     arrived.
 
-    While `ahead` answers wait to be taken, no worker asks on before its own is taken.
-    With 0, a caller that counts the cost of answers can `stop` in time, however slowly
-    it counts.
+    While `ahead` answers wait to be taken, no worker sends a prompt before its own
+    answer is taken. With 0, a caller that counts the cost of answers can `stop` in
+    time, however slowly it counts.
     """
 
     def __init__(self, ahead: int) -> None:
         self._ahead = ahead
-        self._arrived: queue.SimpleQueue[tuple[Told, asyncio.Future[None]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._arrived: queue.SimpleQueue[
+            tuple[Arrival, asyncio.Future[None]] | None
+        ] = queue.SimpleQueue()
         self._waiting: deque[tuple[int, Prompt]] = deque()
         self._numbers = itertools.count()
         self._work: Callable[[], None] = lambda: None
         self._workers: set[asyncio.Task[None]] = set()
         self._sending: set[asyncio.Task[None] | None] = set()
-        self._asking: dict[asyncio.Task[None] | None, int] = {}
-        self._untold: set[int] = set()
+        self._index_by_task: dict[asyncio.Task[None] | None, int] = {}
+        self._unreported: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.stopped = False
 
-    def __iter__(self) -> Iterator[list[Told]]:
+    def __iter__(self) -> Iterator[list[Arrival]]:
         """The results of the calls, until `end`; those
         that arrived together in one list.
         """
@@ -58,16 +58,18 @@ class Flight:
             ended = arrived[-1] is None
             results = [each for each in arrived if each is not None]
             if results and self._loop is not None:
-                yield [told for told, _ in results]
-                self._untold.difference_update(position for (position, _), _ in results)
+                yield [arrival for arrival, _ in results]
+                self._unreported.difference_update(
+                    position for (position, _), _ in results
+                )
                 with contextlib.suppress(RuntimeError):  # the loop may have closed
                     self._loop.call_soon_threadsafe(
                         _release,
                         [taken for _, taken in results],
                     )
 
-    async def ask_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
-        """Ask all prompts, and those that are added
+    async def send_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
+        """Send all prompts, and those that are added
         meanwhile, at most `most` at a time.
         """
         self._loop = asyncio.get_running_loop()
@@ -75,9 +77,9 @@ class Flight:
         async def work() -> None:
             while self._waiting and not self.stopped:
                 index, prompt = self._waiting.popleft()
-                self._asking[asyncio.current_task()] = index
-                answer = await ask(prompt, partial(self._tell, (index, None)))
-                taken = self._tell((index, answer))
+                self._index_by_task[asyncio.current_task()] = index
+                answer = await ask(prompt, partial(self._hand_over, (index, None)))
+                taken = self._hand_over((index, answer))
                 # Who takes it may `add` prompts: the flight must not have ended by
                 # then.
                 if self._arrived.qsize() >= self._ahead or not self._waiting:
@@ -99,7 +101,7 @@ class Flight:
             self._add(prompts)
 
     def add(self, prompts: Sequence[Prompt]) -> None:
-        """Ask these prompts too; their positions go on from the last. Thread-safe.
+        """Send these prompts too; their positions go on from the last. Thread-safe.
 
         Call it while an answer is being read from the iterator, so that the flight
         cannot have ended.
@@ -116,7 +118,7 @@ class Flight:
         """Surrounds an attempt: from here on it may be paid for, so `stop` lets it end."""
         task = asyncio.current_task()
         self._sending.add(task)
-        self._untold.add(self._asking[task])
+        self._unreported.add(self._index_by_task[task])
         try:
             yield
         finally:
@@ -124,14 +126,14 @@ class Flight:
 
     def unpaid(self) -> None:
         """Declare that the attempt that just failed cost nothing."""
-        self._untold.discard(self._asking[asyncio.current_task()])
+        self._unreported.discard(self._index_by_task[asyncio.current_task()])
 
     @property
     def in_flight(self) -> list[int]:
         """The positions of the calls that may have been paid for
         since anything was yielded of them.
         """
-        return sorted(self._untold)
+        return sorted(self._unreported)
 
     def stop(self) -> None:
         """Start no further attempt; attempts in flight may
@@ -150,9 +152,9 @@ class Flight:
         """Declare that no more results will come."""
         self._arrived.put(None)
 
-    def _tell(self, told: Told) -> asyncio.Future[None]:
+    def _hand_over(self, arrival: Arrival) -> asyncio.Future[None]:
         taken = asyncio.get_running_loop().create_future()
-        self._arrived.put((told, taken))
+        self._arrived.put((arrival, taken))
         return taken
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
-from pytest_recsys_mt.llm.api.flight import Told
+from pytest_recsys_mt.llm.api.flight import Arrival
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Prompt
 from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
@@ -28,7 +28,7 @@ _PLACES = (
     "REGION_NAME",
     "RUNTIME_ENDPOINT",
 )
-"""Endings of those that say where a provider is asked."""
+"""Endings of those that name the address of a provider."""
 
 
 @contextmanager
@@ -122,7 +122,7 @@ class LiteLLMModel(OpenAIModel):
     def complete_each(
         self,
         prompts: Sequence[Prompt],
-    ) -> Generator[list[Told], None, None]:
+    ) -> Generator[list[Arrival], None, None]:
         """As `OpenAIModel.complete_each`."""
         with _unwarned():
             yield from super().complete_each(prompts)

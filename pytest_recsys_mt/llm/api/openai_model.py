@@ -17,7 +17,7 @@ from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.extra_body import check
-from pytest_recsys_mt.llm.api.flight import Flight, Told
+from pytest_recsys_mt.llm.api.flight import Arrival, Flight
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
@@ -170,14 +170,14 @@ class OpenAIModel:
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
         """
-        told = itertools.chain.from_iterable(self.complete_each(prompts))
-        answers = {index: answer for index, answer in told if answer is not None}
+        arrived = itertools.chain.from_iterable(self.complete_each(prompts))
+        answers = {index: answer for index, answer in arrived if answer is not None}
         return [answers[index] for index in range(len(prompts))]
 
     def complete_each(
         self,
         prompts: Sequence[Prompt],
-    ) -> Generator[list[Told], None, None]:
+    ) -> Generator[list[Arrival], None, None]:
         """Yield each prompt's position with its answer, those that arrived together in
         one list.
 
@@ -190,7 +190,7 @@ class OpenAIModel:
             self._loop = BackgroundLoop(channel)
         flight = self._flight = Flight(pace.ceiling if self.ahead else 0)
         ask = partial(self._ask, channel, pace, flight)
-        calls = self._loop.submit(flight.ask_all(tuple(prompts), pace.ceiling, ask))
+        calls = self._loop.submit(flight.send_all(tuple(prompts), pace.ceiling, ask))
         calls.add_done_callback(lambda _: flight.end())
         try:
             yield from flight
@@ -352,7 +352,7 @@ class OpenAIModel:
                 self._learn(dialect)
                 asks_schema = prompt.schema is not None
                 url = self._endpoint.url
-                self._tell(dialect.unenforced(url, schema=asks_schema, json=self.json))
+                self._log(dialect.unenforced(url, schema=asks_schema, json=self.json))
                 return answer
 
     def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
@@ -383,10 +383,10 @@ class OpenAIModel:
     def _learn(self, dialect: Dialect) -> None:
         if dialect == self._dialect:
             return
-        self._tell(dialect.notes_since(self._dialect, self._endpoint.url, self.model))
+        self._log(dialect.notes_since(self._dialect, self._endpoint.url, self.model))
         self._dialect = dialect
 
-    def _tell(self, notes: Sequence[str]) -> None:
+    def _log(self, notes: Sequence[str]) -> None:
         for note in notes:
             if note not in self.notes:
                 self.notes.append(note)

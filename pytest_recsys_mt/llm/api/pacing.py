@@ -41,7 +41,7 @@ def pace_rules(
     timeout: float,
     max_wait: float | None,
 ) -> tuple[Rule, ...]:
-    """What holds for the arguments of a model that is paced; see `specs.check`."""
+    """The rules for the arguments of a model that is paced; see `specs.check`."""
     calls, wait = 1 if concurrency is None else concurrency, max_wait or 0
     return (
         ("concurrency", concurrency, 1 <= calls <= MOST_GIVEN, f"in 1..{MOST_GIVEN}"),
@@ -108,10 +108,10 @@ class Pace:
         self._open_at = float("-inf")
         self._refusals = 0
         self._in_a_row = 0
-        self._heard_at = float("-inf")
+        self._answered_at = float("-inf")
         self._began: float | None = None
         self._failing_since: float | None = None
-        self._unheard = 0
+        self._unanswered = 0
         self._silent_at = float("-inf")
         self._given_up = 0
         self._overlong: list[float] = []
@@ -148,7 +148,7 @@ class Pace:
                 await place
 
     def leave(self, turn: Turn) -> None:
-        """End a turn, whatever its result."""
+        """End a turn with any result."""
         self._flying.remove(turn)
         self._wake(self.limit - len(self._flying))
 
@@ -163,14 +163,14 @@ class Pace:
         return min(timeout, left) if left > 0 else timeout
 
     def seen(self) -> None:
-        """Record that the endpoint works, whatever the result of the call."""
+        """Record that the endpoint works, with any result of the call."""
         self.alive = True
-        self._heard_at = self.clock()
-        self._in_a_row = self._unheard = self._given_up = 0
+        self._answered_at = self.clock()
+        self._in_a_row = self._unanswered = self._given_up = 0
         self._overlong.clear()
         self._failing_since = None
 
-    def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
+    def unanswered(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
         """Record an attempt without an answer; returns whether the endpoint is given
         up.
 
@@ -180,7 +180,7 @@ class Pace:
         to pass, the calls that were in flight at the first failure have to end without
         an answer too, and connections that break have to be many in a row.
         """
-        if self._heard_at > turn.began:
+        if self._answered_at > turn.began:
             return False
         now = self.clock()
         since = (
@@ -189,14 +189,16 @@ class Pace:
             else min(self._failing_since, turn.began)
         )
         self._failing_since = since
-        self._unheard += 1
-        if self._unheard == 1:
+        self._unanswered += 1
+        if self._unanswered == 1:
             self._silent_at = now
         patience = self.max_wait if hangs else self._patience
         # A single call may hang because of its content.
-        proven = self._unheard > 1 or (patience > 0 and not self.alive)
+        proven = self._unanswered > 1 or (patience > 0 and not self.alive)
         if patience == 0:
-            proven = self._unheard >= (2 if hangs else _BELIEVED) and not self._awaits(
+            proven = self._unanswered >= (
+                2 if hangs else _BELIEVED
+            ) and not self._awaits(
                 turn,
             )
         if now - since < patience or not proven:
@@ -253,7 +255,7 @@ class Pace:
         self.slow_down(turn)
         self._refused_at = now
         if self._failing_since is None:
-            self._failing_since = max(turn.began, self._heard_at)
+            self._failing_since = max(turn.began, self._answered_at)
         if asked is not None:
             pause = asked + min(1.0, asked / 10) * self.draw()
         elif is_new:

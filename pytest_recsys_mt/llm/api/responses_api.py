@@ -12,14 +12,14 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def request(chat: Mapping[str, Any]) -> dict[str, Any]:
-    """The request to `/responses` that asks the same as a request to
+    """The request to `/responses` that is equivalent to a request to
     `/chat/completions`.
 
     There is no seed. Nothing is stored at the provider.
     """
     messages = chat["messages"]
     system = [message["content"] for message in messages if message["role"] == "system"]
-    asked: dict[str, Any] = {
+    body: dict[str, Any] = {
         "model": chat["model"],
         "input": [
             _message(message) for message in messages if message["role"] != "system"
@@ -27,19 +27,19 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
         "store": False,
     }
     if system:
-        asked["instructions"] = "\n\n".join(system)
+        body["instructions"] = "\n\n".join(system)
     for name, value in chat.items():
         if name in ("max_tokens", "max_completion_tokens"):
-            asked["max_output_tokens"] = value
+            body["max_output_tokens"] = value
         elif name == "reasoning_effort":
-            asked["reasoning"] = {"effort": value}
+            body["reasoning"] = {"effort": value}
         elif name == "response_format":
-            asked["text"] = {
+            body["text"] = {
                 "format": {"type": value["type"], **value.get("json_schema", {})},
             }
         elif name in ("temperature", "top_p", "stream"):
-            asked[name] = value
-    return asked
+            body[name] = value
+    return body
 
 
 def as_chat(response: Mapping[str, Any]) -> dict[str, Any]:

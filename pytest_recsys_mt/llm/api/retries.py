@@ -158,7 +158,7 @@ async def persist(
                 if found.answered:
                     if not overlong:
                         pace.seen()
-                elif pace.unheard(turn, describe(error), hangs=found.hangs):
+                elif pace.unanswered(turn, describe(error), hangs=found.hangs):
                     raise UnavailableError(describe(error), None) from error
                 failures += 1
                 wait = _FIRST_WAIT * 2.0 ** (failures - 1) * (1 + pace.draw()) / 2

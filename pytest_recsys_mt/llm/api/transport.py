@@ -20,7 +20,7 @@ _STREAMED = 8 * LARGEST  # of a stream, which says a word in some 200 bytes
 
 _CONNECT = 10.0  # seconds for opening a connection
 
-_OTHER_FILES = 256  # files that this process may open beside its connections
+_OTHER_FILES = 256  # files that this process may open in addition to its connections
 
 
 class UnreadableError(ValueError):

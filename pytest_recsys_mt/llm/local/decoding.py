@@ -56,8 +56,8 @@ class Writing:
 
 
 def keeps_tokens(network: Any) -> bool:
-    """Whether a model keeps keys and values of what it read, so that any row can go on
-    from them.
+    """Whether a model keeps keys and values of the read tokens, so that any row can go
+    on from them.
 
     A recurrent model keeps a state instead, which some architectures cannot continue.
     """
@@ -239,7 +239,7 @@ def log_probabilities(
     Language Model Evaluation Harness
     (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So a
     choice is never less probable than a longer choice that begins with it. Prompt and
-    choices have at least one token. The prompt is read once, but anew for each choice
+    choices have at least one token. The prompt is read once, but again for each choice
     by a recurrent model (not `keeps_tokens`).
     """
     if not keeps_tokens(network):
@@ -251,7 +251,7 @@ def log_probabilities(
     longest = max(map(len, choices))
     if longest > 1:
         padded = [[*choice, *[0] * (longest - len(choice))] for choice in choices]
-        # What follows the last token is not needed.
+        # The output after the last token is not needed.
         read_on = torch.tensor(padded, device=network.device)[:, :-1]
         after = network(input_ids=read_on, past_key_values=cache, use_cache=True).logits
         for row, choice in enumerate(choices):

@@ -156,10 +156,10 @@ class HFModel(HFTextModel[LocalNetwork]):
             else:
                 written.append(index)
         chosen = [encoded[index] for index in written]
-        asked = [prompts[index] for index in written]
+        sent = [prompts[index] for index in written]
         for batch in self._batches(chosen):
             with self._computing():
-                answers = self._write(chosen, asked, batch)
+                answers = self._write(chosen, sent, batch)
             yield [(written[place], completion) for place, completion in answers]
 
     @property
@@ -184,7 +184,7 @@ class HFModel(HFTextModel[LocalNetwork]):
     def _write(
         self,
         prompts: Sequence[Tokens],
-        asked: Sequence[Prompt],
+        sent: Sequence[Prompt],
         batch: Sequence[int],
     ) -> list[tuple[int, Completion]]:
         import torch
@@ -198,12 +198,12 @@ class HFModel(HFTextModel[LocalNetwork]):
             self.temperature,
             self.top_p,
         )
-        lines = [asked[place].k if self.stop_at_k else None for place in batch]
+        lines = [sent[place].k if self.stop_at_k else None for place in batch]
         try:
             answers = decoding.write(
                 self._local.network,
                 [prompts[place] for place in batch],
-                [asked[place].seed for place in batch],
+                [sent[place].seed for place in batch],
                 lines,
                 how,
             )
@@ -222,7 +222,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         return [
             answer
             for half in (batch[:middle], batch[middle:])
-            for answer in self._write(prompts, asked, half)
+            for answer in self._write(prompts, sent, half)
         ]
 
     def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:

@@ -38,7 +38,7 @@ class LocalModel:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What distinguishes it from every other model."""
+        """The values that distinguish it from every other model."""
         return {"id": self.path.name, "sha256": digest(self.path)}
 
     def arguments(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class HubModel:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What distinguishes it from every other model."""
+        """The values that distinguish it from every other model."""
         return {"id": self.id, "revision": self.commit}
 
     def arguments(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the text models of transformers share: their arguments,
+"""The common parts of the text models of transformers: their arguments,
 their identity, how exactly they compute.
 """
 
@@ -106,7 +106,7 @@ class HFTextModel(ABC, Generic[Network]):
 
     @abstractmethod
     def _own_identity(self) -> dict[str, object]:
-        """What else its answers depend on."""
+        """Further values on which its answers depend."""
 
     @abstractmethod
     def complete_each(

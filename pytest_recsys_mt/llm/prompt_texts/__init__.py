@@ -1,4 +1,4 @@
-"""What the package says to a language model, by name, and what a user says instead.
+"""The package's texts for a language model, by name, and those of a user instead.
 
 The texts stand in ``prompts.toml``, and ``--recsys-prompts`` names a file of the same
 form. They hold for a whole process, as one run has one set of them: a relation adds an
@@ -24,7 +24,7 @@ TEMPLATES = "templates"
 
 
 QUESTIONS = "lrworld_"
-"""What the tables of the texts of questions begin with."""
+"""The beginning of the names of the tables of questions' texts."""
 OF_QUESTIONS = {"one", "many", "does", "did", "together", "asked"}
 """The fields that such a text may have."""
 
@@ -50,7 +50,7 @@ class OwnTexts:
 
     @property
     def recorded(self) -> dict[str, object]:
-        """What a record says of them; two records of the same texts say the same."""
+        """Their entry in a record, which is equal for the same texts."""
         return {"sha256": self.sha256, "texts": dict(self.texts)}
 
 
@@ -61,12 +61,12 @@ and did not end: a test may run pytest.
 
 
 def use(own: OwnTexts | None) -> None:
-    """Say the texts of a file until `leave`, or with None those of the package alone."""
+    """Use the texts of a file until `leave`; None stands for the package's alone."""
     _used.append(own.texts if own is not None else {})
 
 
 def leave() -> None:
-    """Say again what was said before the last `use`."""
+    """Use again the texts from before the last `use`."""
     _used.pop()
 
 

@@ -40,7 +40,7 @@ class Block:
 
     @property
     def role(self) -> Role:
-        """What its name says."""
+        """The role that its name gives."""
         return role_of(self.name) if self.name else ""
 
     @property
@@ -52,7 +52,7 @@ class Block:
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """Its kind, in words."""
         places = [piece.place for piece in self.pieces]
         for place, kind in (
             ("data", "data"),

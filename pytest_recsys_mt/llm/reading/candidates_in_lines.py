@@ -18,7 +18,7 @@ _MARKED = ("numbered", "bulleted", "data")
 
 
 class CandidatesInLines:
-    """What the lines of an answer name of what is offered.
+    """The offered items that the lines of an answer name.
 
     Args:
         reader: Has read the pieces in `taken`.
@@ -101,13 +101,13 @@ def _place_of(piece: Piece, found: Sequence[Piece]) -> int:
     return found.index(piece) if piece in found else 0
 
 
-def nothing_beside(
+def is_bare_list(
     reader: Reader,
     found: Sequence[Piece],
     names: Sequence[str],
 ) -> bool:
-    """Whether an answer is one list of offered titles as they were offered: no word
-    beside them can contradict it.
+    """Whether an answer is one list of offered titles as they were offered, without
+    other words that can contradict it.
     """
     if any(names) or len({piece.place for piece in found}) != 1:
         return False

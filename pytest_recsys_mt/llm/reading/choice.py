@@ -1,4 +1,4 @@
-"""Which list of an answer is the list that was asked for."""
+"""Which list of an answer is the requested one."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from pytest_recsys_mt.requests import UNKNOWN_PREFIX
 
 @dataclass(frozen=True)
 class Contents:
-    """What was read in one block."""
+    """The contents of one block, as read."""
 
     block: Block
     items: tuple[str, ...]  # what its entries name, each once, in their order
@@ -22,7 +22,7 @@ class Contents:
 
     @property
     def role(self) -> Role:
-        """What the name of the block says."""
+        """The role that the name of the block gives."""
         return self.block.role
 
 
@@ -49,14 +49,14 @@ _PARTS = "the parts of one list"
 def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     """The blocks that are the answer; the one rule for all answers.
 
-    What is `ASIDE` is never the answer. A block named as final comes before one named
-    as a ranking, that before one without such a name, that before scores. Of several
-    the only one with `k` items is the answer; blocks that share nothing and have `k`
-    items together are parts of one list.
+    A block with a role in `ASIDE` is never the answer. A block named as final comes
+    before one named as a ranking, that before one without such a name, that before
+    scores. Of several the only one with `k` items is the answer; blocks that share
+    nothing and have `k` items together are parts of one list.
 
     Args:
-        read: What was read in each block, in the order of the answer.
-        k: The number of items that were asked for.
+        read: The contents of each block, in the order of the answer.
+        k: The number of requested items.
         truncated: Whether the model was cut off.
 
     Returns:
@@ -75,7 +75,7 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     best = [at for at in possible if _claim(read[at]) == strongest]
     complete = [at for at in possible if len(read[at].items) == k > 1]
     if complete and strongest >= _CLAIMS["ranking"] and set(complete).isdisjoint(best):
-        # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside
+        # A list of k entries, and "You might also like: ..." or "Top pick: ..." with
         # it.
         all_items = set(read[complete[0]].items)
         extracts = all(set(read[at].items) < all_items for at in best)
@@ -155,7 +155,7 @@ def _without_repeated_offers(
     possible: Sequence[int],
 ) -> list[int]:
     """The lists without those that are the offered items
-    once more, beside a better one.
+    once more, if there is a better one.
     """
     rankings = [at for at in possible if read[at].offered and not read[at].restated]
     kept = []
@@ -224,17 +224,15 @@ def _names_little_offered(contents: Contents) -> bool:
     return 2 * contents.offered < len(contents.items)
 
 
-def _is_plain_ranking(best: Sequence[Contents], beside: Contents) -> bool:
-    """Whether the best lists are rankings by plain names,
-    which what stands beside them is not.
-    """
+def _is_plain_ranking(best: Sequence[Contents], other: Contents) -> bool:
+    """Whether the best lists are rankings by plain names, and `other` is none."""
     block = best[0].block
     if block.role != "ranking":
         return False
     if not all(is_plain(contents.block.name) for contents in best):
         return False
-    # The key of a list is no heading: it says nothing of a list in words beside it.
-    return block.kind == beside.block.kind or block.kind != "data"
+    # The key of a list is no heading: it does not describe another list in words.
+    return block.kind == other.block.kind or block.kind != "data"
 
 
 def _are_parts(lists: Sequence[Contents], k: int) -> bool:

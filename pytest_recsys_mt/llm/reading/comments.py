@@ -40,7 +40,7 @@ _CUT = phrase("cut")
 _PERSON = phrase("person")
 _MOST_CUTS = 24
 _MOST_CHARACTERS = 2_000
-"""How far a line is read for the end of its title, and for what its comment says."""
+"""How far a line is read for the end of its title, and for its comment."""
 _MEASURED = phrase("measured")
 _SHORT = phrase("short")
 # Longer values of an attribute are descriptions, and no names of its makers.
@@ -179,8 +179,8 @@ def is_comment(rest: str, item: Item) -> bool:
         return True
     if plain[0] in BEGINS:
         return len(tokens) > 1 and tokens[1][:1].islower()
-    telling = [t for t in small if len(t) > 3 and t.strip(".,;:") not in SMALL]
-    if len(telling) > 1 and len(tokens) > 4:
+    significant = [t for t in small if len(t) > 3 and t.strip(".,;:") not in SMALL]
+    if len(significant) > 1 and len(tokens) > 4:
         return True
     if not rest.isascii() and any(ord(c) > 0x2E7F for c in rest):
         return True
@@ -272,16 +272,16 @@ def is_title(text: str) -> bool:
 
 def _is_sentence(text: str) -> bool:
     tokens = text.split()
-    telling = [
+    significant = [
         t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL
     ]
-    if len(tokens) > 14 or (len(telling) > 2 and len(tokens) > 5):
+    if len(tokens) > 14 or (len(significant) > 2 and len(tokens) > 5):
         return True
     if text.endswith(("。", "！", "？", "です", "ます")) or (
-        telling and OPENING.match(text)
+        significant and OPENING.match(text)
     ):
         return True
-    return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(telling) > 1
+    return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(significant) > 1
 
 
 def is_capitalised(text: str) -> bool:

@@ -18,8 +18,7 @@ from pytest_recsys_mt.llm.reading.fields import (
     with_maker,
     year_of,
 )
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, lines
-from pytest_recsys_mt.llm.reading.line import Piece, numbered_text
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES, Piece, numbered_text
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.notation import DEPTH, clean, decoded
 from pytest_recsys_mt.llm.reading.objects import (
@@ -32,6 +31,7 @@ from pytest_recsys_mt.llm.reading.objects import (
     measures,
     titled,
 )
+from pytest_recsys_mt.llm.reading.running_lines import lines
 from pytest_recsys_mt.llm.reading.wording import ORDINALS
 from pytest_recsys_mt.safety.sanitize import without_controls
 
@@ -42,7 +42,7 @@ _FAR = 2_000  # characters before the first data of an answer; what begins later
 _META = frozenset(
     ("usage", "metadata", "timings", "logprobs", "model", "object", "created"),
 )
-"""Keys beside an answer that say how it was made."""
+"""Keys next to an answer that say how it was made."""
 
 _TEXTS = frozenset(("content", "text", "answer", "response", "output", "completion"))
 """Keys of a text that may hold the whole answer."""
@@ -107,7 +107,7 @@ def _is_list(value: object, entries: Sequence[Piece]) -> bool:
 
 
 def _between(text: str) -> Iterator[Piece]:
-    """The pieces of a text beside data, without commas alone."""
+    """The pieces of a text next to data, without commas alone."""
     for piece in lines(text.lstrip(",")):
         if piece.place == "tag" or piece.text.strip(" ,"):
             yield piece
@@ -119,8 +119,8 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
     Args:
         value: The data.
         depth: How many lists and objects stand around them.
-        name: What the keys around them say.
-        group: The name that tells this list from others of the answer.
+        name: The text of the keys around them.
+        group: The name that distinguishes this list from others of the answer.
     """
     if depth > DEPTH or (isinstance(value, dict) and is_no_answer(value)):
         return
@@ -175,7 +175,7 @@ def _of_mapping(
     name: str,
     group: str,
 ) -> Iterator[Piece]:
-    """The entries in an object: itself, its keys, or what its values hold."""
+    """The entries in an object: itself, its keys, or the contents of its values."""
     keys = fields_of(value)
     if is_entry(value):
         yield _entry(value, name, group)
@@ -210,7 +210,7 @@ def _rows_of_columns(keys: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _arguments(keys: Mapping[str, Any]) -> dict[Any, Any] | list[Any] | None:
-    """What an object passes to a tool, also as a string of JSON; None if it is no call."""
+    """The arguments of a tool's call, also as a string of JSON; None if none."""
     present = [keys[key] for key in ARGUMENTS if key in keys]
     if not present or "output" in keys:
         return None
@@ -229,7 +229,7 @@ def _of_keys(value: dict[Any, Any], name: str, group: str) -> list[Piece] | None
         return list(_scored(value, name, group))
     if len(value) > 1 and all(str(mark) in _MARKS for mark in value.values()):
         return [
-            replace(_entry(key, name, group), beside=str(mark))
+            replace(_entry(key, name, group), other_fields=str(mark))
             for key, mark in value.items()
         ]
     places = [_place(str(key)) for key in value]
@@ -328,7 +328,7 @@ def _entry(value: Any, name: str, group: str) -> Piece:
         score=score_of(keys),
         name=name,
         group=group,
-        beside=" | ".join(
+        other_fields=" | ".join(
             str(field) for key, field in keys.items() if _may_judge(key, field)
         ),
     )

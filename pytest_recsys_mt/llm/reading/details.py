@@ -18,7 +18,7 @@ _TITLES_OF_LINES = word_set(
 
 
 class _Detail(NamedTuple):
-    """What a line says of an entry."""
+    """The details of an entry in a line."""
 
     kind: str  # "title", "rank", "score", "year", or empty for any other line
     parts: dict[str, Any]  # the parts of a piece that it gives

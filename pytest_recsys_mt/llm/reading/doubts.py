@@ -1,5 +1,5 @@
-"""What stands in an answer beside its list and contradicts it: then nothing is read,
-since a guess may be wrong.
+"""The parts of an answer that contradict its list: then nothing is read, since a
+guess may be wrong.
 """
 
 import re
@@ -9,7 +9,7 @@ from pytest_recsys_mt.llm.reading import comments
 from pytest_recsys_mt.llm.reading.candidates_in_lines import (
     CandidatesInLines,
     Line,
-    nothing_beside,
+    is_bare_list,
 )
 from pytest_recsys_mt.llm.reading.doubts_of_entries import (
     GRADE_WORDS,
@@ -36,7 +36,7 @@ from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.reader import Reader
 
-_ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
+_ALONE = 12  # fewer characters next to a title are a mark: ``🥇``, ``Winner:``
 _RESTATED = 3  # fewest entries of the history, before others, that restate it
 _LETTERED = re.compile(r"[A-J][.)]\s")
 
@@ -54,7 +54,7 @@ def of_answer(
     taken: Sequence[Piece],
     names: Sequence[str],
 ) -> str:
-    """Why the list of an answer may not be what it says.
+    """Why the list of an answer may not be meant as it is written.
 
     Args:
         reader: Has read the pieces in `taken`.
@@ -65,12 +65,12 @@ def of_answer(
     Returns:
         The reason; empty if nothing contradicts it.
     """
-    if not reader.items() or nothing_beside(reader, found, names):
+    if not reader.items() or is_bare_list(reader, found, names):
         return ""
     if any(piece.chain for piece in taken) and any(map(_is_lettered, found)):
         return "its letters are its own"
     if any(role_of(name) == "final" for name in names):
-        # Whatever was thought before it does not count.
+        # The thinking before it does not count.
         found = found[found.index(taken[0]) :] if taken[0] in found else found
     in_lines = CandidatesInLines(reader, found, taken)
     why = _of_parts(in_lines)
@@ -203,7 +203,7 @@ def _entry_pieces(in_lines: CandidatesInLines) -> set[Piece]:
 
 
 def _of_marks(in_lines: CandidatesInLines, behind: Sequence[Line]) -> str:
-    """Why only some entries of a list that is longer than asked for may be recommended."""
+    """Why only some entries of a list that is longer than requested may be meant."""
     marked = some_are_marked(in_lines)
     if marked is None:
         return ""

@@ -17,14 +17,14 @@ _GRADE = re.compile(
 """A cell, or the end of an entry, that says how good it is."""
 _BEGIN = re.compile(r"^(?:\d+[.)])?\W*")
 _NO_MARK = re.compile(r"[\s:;,.!?'’\"“”&/–—\d-]")
-_MARKS = 4  # more different words beside titles are comments
+_MARKS = 4  # more different words next to titles are comments
 
 
 def why_entries_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
     """Why the entries of a list may not all be recommended.
 
     Args:
-        in_lines: What the lines of the answer name.
+        in_lines: The items that the lines of the answer name.
         rests: The entries in lower case, without titles.
 
     Returns:
@@ -52,7 +52,7 @@ def _are_badly_graded(in_lines: CandidatesInLines, rests: Sequence[str]) -> bool
     """
     grades = []
     for rest, piece in zip(rests, in_lines.entries, strict=True):
-        found = _GRADE.search(f"{rest} | {piece.beside.casefold()}")
+        found = _GRADE.search(f"{rest} | {piece.other_fields.casefold()}")
         if found is None:
             return False
         grades.append(GRADE_WORDS[found[1]])
@@ -66,7 +66,7 @@ def _another_column_names_items(in_lines: CandidatesInLines) -> bool:
     others = 0
     for piece in in_lines.entries:
         named = in_lines.line(piece)[1]
-        for cell in piece.beside.split(" | "):
+        for cell in piece.other_fields.split(" | "):
             item = reader.equal(cell)
             if item is not None and item.id in reader.titles and item.id not in named:
                 others += 1
@@ -101,7 +101,7 @@ def _names_another(reader: Reader, entry: str) -> bool:
 
 
 def some_are_marked(in_lines: CandidatesInLines) -> bool | None:
-    """Whether only some entries of a list that is longer than asked for have a mark or
+    """Whether only some entries of a list that is longer than requested have a mark or
     a number.
 
     Returns:

@@ -29,11 +29,11 @@ _LONGEST = 3  # most digits of a rank
 
 
 def why_ranks_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
-    """Why numbers beside the entries may be their ranks, also in a column or field of
+    """Why numbers next to the entries may be their ranks, also in a column or field of
     another name.
 
     Args:
-        in_lines: What the lines of the answer name.
+        in_lines: The items that the lines of the answer name.
         rests: The entries in lower case, without titles.
 
     Returns:
@@ -50,7 +50,7 @@ def why_ranks_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> s
         return "its ranks and its order contradict each other"
     if _end_in_another_order(in_lines, rests, offered_numbers):
         return "numbers behind its entries say another order"
-    if any(piece.beside for piece in in_lines.entries):
+    if any(piece.other_fields for piece in in_lines.entries):
         for numbers in _other_columns(in_lines):
             if _reorders(numbers, offered_numbers()):
                 return "a column of numbers says another order"
@@ -73,7 +73,7 @@ def _end_in_another_order(
 
 
 def _only_numbers(in_lines: CandidatesInLines) -> list[int | None]:
-    """The number in each entry beside its titles and years;
+    """The number in each entry other than in its titles and years;
     None where there is not exactly one.
     """
     numbers = []
@@ -90,14 +90,14 @@ def _without_titles(reader: Reader, text: str) -> str:
 
 
 def _other_columns(in_lines: CandidatesInLines) -> list[list[int | None]]:
-    """The columns of numbers beside the entries that were
+    """The columns of numbers next to the entries that were
     read neither as ranks nor as scores.
     """
     scores = [
         None if piece.score is None else abs(piece.score) for piece in in_lines.entries
     ]
     known = [[piece.number for piece in in_lines.entries], scores]
-    rows = [piece.beside.split(" | ") for piece in in_lines.entries]
+    rows = [piece.other_fields.split(" | ") for piece in in_lines.entries]
     columns = []
     for column in zip(*rows, strict=False):
         cells = [cell.strip("*#. ") for cell in column]
@@ -157,7 +157,7 @@ def scores_in(text: str) -> list[float]:
 
 
 def _matched(pattern: re.Pattern[str], text: str) -> list[str]:
-    """What the first group that took part matched, for each match."""
+    """The text of the first group that took part, for each match."""
     return [next(filter(None, match.groups())) for match in pattern.finditer(text)]
 
 

@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.reading.doubts_words import (
     is_question,
 )
 
-_FEW = 4  # fewer letters beside titles say nothing
+_FEW = 4  # fewer letters next to titles say nothing
 _NUMBERS = re.compile(
     r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])",
 )
@@ -28,7 +28,7 @@ def why_neighbours_contradict(
 
     Args:
         rests: The entries in lower case, without titles.
-        before: What introduces the list.
+        before: The text that introduces the list.
         behind: The lines behind it.
 
     Returns:
@@ -88,7 +88,7 @@ def why_sentences_contradict(lines: Sequence[Line]) -> str:
 
 
 def chooses(line: str) -> bool:
-    """Whether a sentence says what is recommended."""
+    """Whether a sentence names the recommended items."""
     folded = line.casefold()
     return SAYS["chooses"].search(folded) is not None and not SAYS["negates"].search(
         folded,

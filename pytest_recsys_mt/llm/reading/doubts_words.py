@@ -1,5 +1,5 @@
-"""Words beside a list that may contradict it, and what they
-stand in; `doubts.toml` has the words.
+"""Words next to a list that may contradict it, and their
+places; `doubts.toml` has the words.
 """
 
 import re
@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.reading.wording import patterns
 SAYS = patterns(Path(__file__).with_name("doubts.toml"))
 
 SENTENCE = 2
-"""Most words in lower case beside a title, of what is no sentence."""
+"""Most words in lower case next to a title, without being a sentence."""
 
 YEAR = re.compile(r"\(?\b(?:18|19|20)\d\d\b\)?")
 
@@ -39,7 +39,7 @@ def is_question(text: str) -> bool:
 
 
 def mark_of(piece: Piece) -> str:
-    """What stands before the text of a piece, without
+    """The characters before the text of a piece, without
     letters, digits and the marks of a list.
     """
     if not piece.whole.endswith(piece.text):

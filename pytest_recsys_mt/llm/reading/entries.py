@@ -1,4 +1,4 @@
-"""The entries of an answer so far, and what they have in common."""
+"""The entries of an answer so far, and their common features."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ class Entries(Offer):
         self._known = request.known
 
     def items(self) -> tuple[str, ...]:
-        """What the entries name, each once."""
+        """The items that the entries name, each once."""
         named = [entry.item for entry in self.entries if entry.item is not None]
         return tuple(dict.fromkeys(named))
 
@@ -88,7 +88,7 @@ class Entries(Offer):
         title = comments.unrated(title) or title
         name = UNKNOWN_PREFIX + normalise(title)
         bare, title_year = split_year(title)
-        year = year or title_year or year_beside(text) or split_year(text)[1]
+        year = year or title_year or year_in_brackets(text) or split_year(text)[1]
         kind: EntryKind = "unknown"
         if name in self.named:
             kind = "duplicate"
@@ -101,6 +101,6 @@ class Entries(Offer):
         self.entries.append(Entry(text.strip(), "unparsed"))
 
 
-def year_beside(text: str) -> int | None:
+def year_in_brackets(text: str) -> int | None:
     """The year in brackets anywhere in a piece."""
     return split_year(f"x {comments.year_in(text)}")[1]

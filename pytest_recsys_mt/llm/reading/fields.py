@@ -1,4 +1,4 @@
-"""What the names of fields, columns and details say: which
+"""The meaning of the names of fields, columns and details: which
 holds the title, and which orders the entries.
 """
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pytest_recsys_mt.llm.reading.wording import table
 
 Field = Literal["title", "year", "rank", "cost", "score", ""]
-"""What a field holds; a ``cost`` is a score of which the lowest is the best."""
+"""The kind of a field; a ``cost`` is a score of which the lowest is the best."""
 
 _FIELDS: dict[Any, Any] = table("fields")
 _NAMES: dict[Field, list[str]] = {
@@ -38,7 +38,7 @@ def field_name(key: object) -> str:
 
 @lru_cache(maxsize=4096)
 def field_of(name: str) -> Field:
-    """What the field of a name holds; the name is one that `field_name` gave."""
+    """The kind of the field of a name, which is one that `field_name` gave."""
     for kind in ("title", "year", "rank"):
         if name in _NAMES[kind]:
             return kind
@@ -60,7 +60,7 @@ def field_of(name: str) -> Field:
 
 @lru_cache(maxsize=4096)
 def is_of_others(name: str) -> bool:
-    """Whether a field holds what is not the answer's own, such as ``old_rank``."""
+    """Whether a field holds a value that is not the answer's, such as ``old_rank``."""
     return not _WORDS["other"].isdisjoint(_WORD.findall(name))
 
 
@@ -79,7 +79,7 @@ _RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
 
 
 def with_maker(title: str, fields: Mapping[str, Any]) -> str:
-    """A title with the artist or author beside it, as a text says both."""
+    """A title with its artist or author, as a text names both."""
     maker = next(
         (
             fields[key]

@@ -36,12 +36,15 @@ class Piece:
     year: int | None = None  # of release, if the data contain it
     number: int | None = None  # the one in its list marker, or the rank in the data
     score: float | None = None  # in the data; the best is the highest
-    name: str = ""  # what the data or the beginning of the line call the list
+    name: str = ""  # of the list, in the data or at the beginning of the line
     group: str = ""  # the list that it belongs to, of several in data
     # Whether it is a whole ranking in one line: ``[3] > [1] > [2]``.
     chain: bool = False
-    beside: str = ""  # what the data say of the entry in other cells or fields
+    other_fields: str = ""  # the other cells or fields of the entry in the data
 
+
+MAX_PIECES = 1_000
+"""Most pieces of an answer to read; no list of recommendations is that long."""
 
 _NUMBER, _LABELLED, _RANKED = (
     phrase(key, re.IGNORECASE) for key in ("number", "labelled", "ranked")
@@ -90,7 +93,7 @@ _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``
 
 
 def chained(line: str) -> tuple[str, str] | None:
-    """What introduces a ranking in one line, and the ranking; None for any other line."""
+    """The introduction of a ranking in one line, and the ranking; None if none."""
     line = line.strip(' \t*_`"')
     found = (
         _CHAIN.fullmatch(line) or _BRACKETED.fullmatch(line) or _TITLES.fullmatch(line)
@@ -186,7 +189,7 @@ def _digits(marker: str) -> int | None:
 
 
 _OF_NUMBERS = ".:,-–—"
-"""What also stands inside a number or a time: ``7.5``, ``10:30``."""
+"""Signs that also stand inside a number or a time: ``7.5``, ``10:30``."""
 
 
 def _number(line: str) -> re.Match[str] | None:

@@ -140,7 +140,7 @@ class Group:
 
     @cached_property
     def by_beginning(self) -> dict[str, list[Name]]:
-        """Names by what stands in them before a comma, a dash, a
+        """Names by their part before a comma, a dash, a
         bracket, or, without a year, a colon.
         """
         return _by_key(

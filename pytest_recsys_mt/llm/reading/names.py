@@ -1,5 +1,5 @@
-"""What the words before a list say it is, in the languages of the models' answers; of
-several things the first of `ROLES`.
+"""The role that the words before a list give it, in the languages of the models'
+answers; of several roles the first of `ROLES`.
 """
 
 import re
@@ -20,16 +20,16 @@ Role = Literal[
     "candidates",
     "",
 ]
-"""What a name says of its list; empty if it says nothing.
+"""The role that a name gives its list; empty if it gives none.
 
 * ``final``, ``ranking``: the answer
 * ``more``: its continuation
-* ``scores``: a score for each item, which orders them where no ranking stands beside
+* ``scores``: a score for each item, which orders them where there is no ranking
 * ``draft``, ``candidates``, ``history``, ``reasons``, ``avoid``: not the answer
 """
 
 ASIDE: frozenset[Role] = frozenset(("avoid", "reasons", "draft", "history"))
-"""What is never the answer."""
+"""Roles of lists that are never the answer."""
 
 
 _WORDS: dict[Any, Any] = table("words")
@@ -51,10 +51,10 @@ _REJECTED = re.compile(
 )
 _CLAUSES = re.compile(r"[,;.!。，；！](?:\s|$)|[。，；！]|：|:(?=\s)")
 _LABEL = 3
-"""Most words of a first clause that says by itself what
-a list is: "Excluded, since seen".
+"""Most words of a first clause that gives the role of a list
+by itself: "Excluded, since seen".
 """
-_SHORT = 4  # most words of a name that is a label. A longer one is a sentence, which may tell what it is based on
+_SHORT = 4  # most words of a name that is a label. A longer one is a sentence, which may say what the list is based on
 _UNSPACED = 8  # the same in letters, of a script without spaces
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _OF_SENTENCES: tuple[Role, ...] = (
@@ -73,7 +73,7 @@ _WORD = re.compile(r"[\w'’-]+")
 
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> Role:
-    """What a name says of the list below it."""
+    """The role that a name gives the list below it."""
     if _REJECTED.search(name):
         return "avoid"
     name = _ASIDE.sub(" ", name.casefold().replace("’", "'").replace("_", " "))
@@ -103,7 +103,7 @@ def role_of(name: str) -> Role:
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name of a list says nothing but what it is:
+    """Whether the name of a list says nothing except its role:
     "My ranking", and not "Popularity ranking".
     """
     own = _FOLLOWS.sub("", _ASIDE.sub(" ", name.casefold())).strip(" :：*#")

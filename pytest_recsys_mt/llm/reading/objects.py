@@ -1,5 +1,5 @@
-"""What an object of the data in an answer is: an entry, an
-error, a table of scores, or what holds a list.
+"""The kind of an object of the data in an answer: an entry, an
+error, a table of scores, or the parent of a list.
 """
 
 import re
@@ -25,7 +25,7 @@ _ENTRIES = word_set(
     "entries items list movies films books songs games products articles results recommendations "
     "ranking ranked picks titles selection suggestions top candidates options",
 )
-"""Keys of a list of entries, beside which a title is the list's."""
+"""Keys of a list of entries; a title next to one is the list's."""
 
 _ID = re.compile(r"(?:\w{1,20}_|[a-z]{1,9})?(?:id|idx|index|number|asin)")
 

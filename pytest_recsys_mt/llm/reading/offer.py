@@ -1,4 +1,4 @@
-"""What an answer may name: the offered items, by title, number or letter."""
+"""The items that an answer may name, by title, number or letter."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def _stands_as_word(number: str, text: str) -> bool:
     return re.search(pattern, text) is not None
 
 
-def _is_telling(title: str) -> bool:
+def _is_distinctive(title: str) -> bool:
     """Whether a title is long enough to be found among other words;
     one letter may be a word in other scripts.
     """
@@ -67,7 +67,7 @@ class Offer:
         request: The request.
         scope: See `parser.scope_of`.
         first: The number of the first candidate.
-        loose: Whether anything may stand beside a title.
+        loose: Whether other words may stand next to a title.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Offer:
 
     @cached_property
     def spellings(self) -> frozenset[str]:
-        """The titles and labels of what is offered, to the letter."""
+        """The exact titles and labels of the offered items."""
         texts = set[str]()
         for item in self.candidates or ():
             texts.update((item.title, item.label))
@@ -226,8 +226,8 @@ class Offer:
         items = self.candidates or ()
         by_text = {item.title: item for item in items}
         by_text |= {item.label: item for item in items}
-        telling = [named for named in by_text.items() if _is_telling(named[0])]
-        return sorted(telling, key=lambda named: -len(named[0]))
+        distinctive = [named for named in by_text.items() if _is_distinctive(named[0])]
+        return sorted(distinctive, key=lambda named: -len(named[0]))
 
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and
@@ -330,7 +330,7 @@ class Offer:
 
         Returns:
             None if it can be read in two ways: a number that is a title of another item
-            too, or a zero beside others.
+            too, or a zero among others.
         """
         if not self.candidates:
             return []

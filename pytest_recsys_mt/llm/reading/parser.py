@@ -1,7 +1,7 @@
 """Reads a text answer: the items it names, in its order, and the kind of the rest.
 
 Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and
-`layout.MAX_PIECES`, and stops there.
+`line.MAX_PIECES`, and stops there.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from typing import Any
 from pytest_recsys_mt.llm.reading import comments, doubts
 from pytest_recsys_mt.llm.reading.blocks import Block, blocks
 from pytest_recsys_mt.llm.reading.choice import Choice, Contents, choose
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
-from pytest_recsys_mt.llm.reading.line import without_chain
+from pytest_recsys_mt.llm.reading.layout import pieces
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES, without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader
@@ -50,7 +50,7 @@ def read(
     scope: Scope | None = None,
     first: int = 1,
 ) -> Reading:
-    """What a text answer says, and how that was read; it never raises.
+    """The contents of a text answer, and how they were read; it never raises.
 
     A list entry that names no item is a title ``outside`` the catalogue if `exists`
     knows one of its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain
@@ -68,8 +68,8 @@ def read(
         shown: How the prompt named each candidate, if edits changed it; see
             `Template.written`.
         exists: See `KnownFilms.hold`; called only for titles that name no item.
-        scope: What `scope_of` gave for the items of `request` and `shown`, for who
-            keeps it.
+        scope: The result of `scope_of` for the items of `request` and `shown`, for
+            callers that keep it.
         first: The number of the first candidate in the prompt.
     """
     scope = scope or scope_of(request, index, shown)
@@ -89,8 +89,8 @@ def read(
     )
     mentions = whole.read_mentions(sentences)
     if whole.in_sentences and whole.lost_numbers(sentences):
-        told = "a title that is a number stands among its words"
-        return _unread(told, found.kept_parts, ambiguous=True)
+        why = "a title that is a number stands among its words"
+        return _unread(why, found.kept_parts, ambiguous=True)
     if not mentions:
         ends_the_answer = len(parts) - 1 in found.kept[-1:]
         cut_off = truncated and not text.endswith("\n")
@@ -158,7 +158,7 @@ class _Found:
         )
 
     def counts(self, at: int) -> bool:
-        """Whether a block counts beside the answer: other
+        """Whether a block counts in addition to the answer: other
         lists that have a name do not.
         """
         if at in self.taken:
@@ -176,7 +176,7 @@ def _chosen_among(
     request: Request,
     truncated: bool,
 ) -> _Found:
-    """Which blocks are the answer, from what was read in each alone; None is a block
+    """Which blocks are the answer, from the reading of each alone; None is a block
     that can be read in two ways.
     """
     contents = [
@@ -198,7 +198,7 @@ def _unless_doubted(
     whole: Reader,
     found: _Found,
 ) -> Reading:
-    """What the reader of the whole answer has read, unless something contradicts it."""
+    """The result of the reader of the whole answer, unless something contradicts it."""
     said = [
         piece
         for at, part in enumerate(found.parts)
@@ -255,8 +255,8 @@ def _why_nothing(entries: Sequence[Entry]) -> str:
 
 
 _INVENTED = 5
-"""Fewest titles of a list that is not named as a ranking and names nothing of what is
-offered, and is an answer all the same.
+"""Fewest titles of a list that is not named as a ranking and names no offered
+item, and is an answer all the same.
 """
 
 
@@ -327,9 +327,9 @@ def _read_block(reader: Reader, block: Block) -> Reader | None:
     if block_ is None:
         return None
     if numbers:
-        told = dict(zip(map(id, block.pieces), numbers, strict=True))
+        numbers_by_piece = dict(zip(map(id, block.pieces), numbers, strict=True))
         for piece in block_.pieces:
-            reader.read_numbers(piece, told[id(piece)])
+            reader.read_numbers(piece, numbers_by_piece[id(piece)])
         return reader
     for piece in block_.pieces:
         reader.read(piece)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
-from pytest_recsys_mt.llm.reading.entries import Entries, year_beside
+from pytest_recsys_mt.llm.reading.entries import Entries, year_in_brackets
 from pytest_recsys_mt.llm.reading.line import Piece, chained, numbered_text
 from pytest_recsys_mt.llm.reading.several import Named, titles_in
 from pytest_recsys_mt.llm.reading.titles import Scope
@@ -42,7 +42,7 @@ class Reader(Entries):
     ) -> None:
         super().__init__(request, scope, exists, first, loose=loose)
         self._listed = False  # whether any piece stood in a list
-        self._listed_by_mark = False  # the same, but for an enumeration in a sentence
+        self._listed_by_mark = False  # the same for an enumeration in a sentence
         self._chained = False  # whether any piece was a ranking in one line
         self._heading = False  # whether the last numbered piece named no item
         self._loose: list[int] = []  # entries of separate lines that named no item
@@ -60,7 +60,7 @@ class Reader(Entries):
 
         Args:
             piece: The piece.
-            numbers: What `Offer.idents` gave for it; empty if it has other words.
+            numbers: The result of `Offer.idents` for it; empty if it has other words.
         """
         self._open = ""
         self._listed = True
@@ -124,7 +124,7 @@ class Reader(Entries):
         return [first, *others]
 
     def read_mentions(self, text: str) -> bool:
-        """Read an answer in sentences that name more of what is offered than was read.
+        """Read an answer in sentences that name more offered items than were read.
 
         Args:
             text: The whole text of the answer.
@@ -149,7 +149,7 @@ class Reader(Entries):
         return True
 
     def finish(self, *, cut_off: bool) -> None:
-        """Decide what depends on the whole answer.
+        """Finish the parts that depend on the whole answer.
 
         Args:
             cut_off: Whether the last entry may be cut off, whatever it says.
@@ -212,7 +212,7 @@ class Reader(Entries):
             else:
                 title = self._possible_title(piece, text)
                 if title:
-                    item = self._find(title, piece.year or year_beside(text))
+                    item = self._find(title, piece.year or year_in_brackets(text))
         if piece.place != "note":
             self._heading = piece.place == "numbered" and item is None
         if item is not None:
@@ -312,7 +312,7 @@ class Reader(Entries):
         if item is None:
             title = comments.unknown_title(part)
             if title:
-                item = self._find(title, year_beside(part))
+                item = self._find(title, year_in_brackets(part))
         if item is None or comments.unwrapped(part).isdigit():
             self._open = title or part
         if item is not None:

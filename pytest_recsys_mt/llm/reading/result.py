@@ -1,4 +1,4 @@
-"""What was read in an answer, and how."""
+"""The result of reading an answer, and how it was read."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from pytest_recsys_mt.requests import Entry, Recommendation, Usage
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read in an answer."""
+    """The result of reading an answer."""
 
     entries: tuple[Entry, ...]  # best first; those of an ambiguous answer name nothing
     rule: str = ""  # which part of it was taken, and why; empty if nothing was

@@ -1,7 +1,7 @@
 """Lines that are rows: columns without a frame, fields in a line, and numbers above
 their entries.
 
-`layout` reads tables of Markdown. What says the same in other ways is written as such a
+`running_lines` reads tables of Markdown. What says the same in other ways is written as such a
 table first, so that there is one reading of columns: which holds the title, which a
 rank, which a score.
 """
@@ -28,7 +28,7 @@ _FRAME = str.maketrans("│┃║", "|||")
 _FRAME_RULE = re.compile(r"[\s|+:=\-─━═┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛┏┳┓┣╋┫┗┻┛]+$")
 
 _COLUMNS = (re.compile(r"\s*\t\s*"), re.compile(r"\s+\|\s+"))
-"""What divides the columns of a table without a frame."""
+"""The divider of the columns of a table without a frame."""
 
 _FIELDS = re.compile(r"\s*[|;\t]\s*|,\s+")
 _FIELD = re.compile(
@@ -45,7 +45,7 @@ _REFERENCE = re.compile(
 """
 
 _TITLES_FROM = 10_000
-"""Numbers of more digits are titles, and so are the others beside them."""
+"""Numbers from here on are titles, and so are the others next to them."""
 
 _MAYBE_ROW = re.compile(r"[:=|\t,(–—\[-]")
 """Any sign that divides a row."""

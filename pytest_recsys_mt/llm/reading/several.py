@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
+from pytest_recsys_mt.llm.reading.line import MAX_PIECES
 from pytest_recsys_mt.llm.reading.offer import Offer
 from pytest_recsys_mt.requests import Item
 
@@ -24,8 +24,8 @@ def titles_in(offer: Offer, text: str, *, strict: bool) -> list[Named]:
     """The titles of an enumeration; of several readings, the longest title wins.
 
     Args:
-        offer: What the text may name.
-        text: A line, or what stands in it behind its first words.
+        offer: The items that the text may name.
+        text: A line, or its part after the first words.
         strict: Whether the same item twice makes it another text than an enumeration.
 
     Returns:

@@ -2,7 +2,7 @@
 
 A title may hold what elsewhere divides or marks entries: commas, colons, numbers,
 quotes, dashes. While an answer is cut, each such sign of an offered title is replaced
-by a private character, and put back in the pieces.
+by a private character, and restored in the pieces.
 """
 
 import html
@@ -96,7 +96,7 @@ class Shelter:
                     text = text.replace(
                         written,
                         _sheltered(title),
-                    )  # also within a word: it is put back
+                    )  # also within a word: it is restored
                 else:
                     text = re.sub(
                         _ENTRY.format(re.escape(written)),
@@ -107,11 +107,13 @@ class Shelter:
 
     def open(self, piece: Piece) -> Piece:
         """A piece of a closed text, with the signs in their places."""
-        parts = (piece.text, piece.whole, piece.beside, piece.name)
-        text, whole, beside, name = opened = tuple(map(_opened, parts))
+        parts = (piece.text, piece.whole, piece.other_fields, piece.name)
+        text, whole, other_fields, name = opened = tuple(map(_opened, parts))
         if opened == parts:
             return piece
-        return replace(piece, text=text, whole=whole, beside=beside, name=name)
+        return replace(
+            piece, text=text, whole=whole, other_fields=other_fields, name=name
+        )
 
 
 @once

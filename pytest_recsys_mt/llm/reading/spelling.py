@@ -51,7 +51,7 @@ _WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 
 _DOUBLED = re.compile(r"(.)\1+")
 
-_RECURS = 120  # most characters of a text that is kept with what was read in it
+_RECURS = 120  # most characters of a text that is kept with its reading
 
 _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 
@@ -207,7 +207,7 @@ def is_misspelling(
     the misspelt one must be long.
 
     No word of `known` titles is a misspelling of another (Good Will Haunting). If the
-    text is `dated` as the title, then, beside an equal long word, a missing or extra
+    text is `dated` as the title, then, with an equal long word, a missing or extra
     letter is allowed in shorter words too, even if that makes another word (Forest
     Gump), and a doubled letter in the shortest.
     """
@@ -216,15 +216,17 @@ def is_misspelling(
     if len(written) != len(title):
         return False
     edited = [(a, b) for a, b in zip(written, title, strict=True) if a != b]
-    beside = any(len(a) >= 4 and a == b for a, b in zip(written, title, strict=True))
-    anchored = beside and sum(map(len, title)) >= 12
+    has_equal_word = any(
+        len(a) >= 4 and a == b for a, b in zip(written, title, strict=True)
+    )
+    anchored = has_equal_word and sum(map(len, title)) >= 12
     if not 1 <= len(edited) <= (2 if anchored else 1):
         return False
     for a, b in edited:
-        slip = dated and beside and len(a) != len(b)
+        slip = dated and has_equal_word and len(a) != len(b)
         least = 5 if anchored or slip else MIN_LENGTH
         if dated and _DOUBLED.sub(r"\1", a) == _DOUBLED.sub(r"\1", b):
-            least = 3 if beside else 5
+            least = 3 if has_equal_word else 5
         if min(len(a), len(b)) < least or any(c.isdigit() for c in a + b):
             return False
         if a[0] != b[0] or a[-1] != b[-1] or OSA.distance(a, b, score_cutoff=1) > 1:

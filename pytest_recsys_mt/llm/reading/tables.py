@@ -1,5 +1,5 @@
 """The entries of a table: which of its columns has the
-titles, and what the others say of them.
+titles, and the meaning of the others.
 """
 
 import re
@@ -40,7 +40,7 @@ def pieces_of_table(
     """
     header = [field_name(cell.strip("*_ ")) for cell in rows[0]]
     half = len(header) // 2
-    if half > 1 and header == header[:half] * 2:  # ranks 1 to 5 beside 6 to 10
+    if half > 1 and header == header[:half] * 2:  # ranks 1 to 5 next to 6 to 10
         left = [row[:half] for row in rows[1:]]
         right = [row[half : 2 * half] for row in rows[1:]]
         yield from pieces_of_table([rows[0][:half], *left, *right], group, headed=True)
@@ -63,7 +63,7 @@ def pieces_of_table(
 
 
 def _title_column(header: Sequence[str]) -> int | None:
-    """The column whose name says that it holds the titles, or what stands for them."""
+    """The column whose name says that it holds the titles, or stand-ins for them."""
     names = [key for key in TITLE_KEYS if key in header]
     names += [
         key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)
@@ -115,13 +115,13 @@ def _entry(
     group: str,
 ) -> Piece:
     """The piece of a row whose title stands in column `at`."""
-    beside = []
+    other_fields = []
     for column, cell in enumerate(row):
         if column == at:
             continue
         of_others = column < len(header) and is_of_others(header[column])
-        # An old rank or the like is none of this list.
-        beside.append("" if of_others and cell.isdecimal() else cell)
+        # An old rank or the like does not belong to this list.
+        other_fields.append("" if of_others and cell.isdecimal() else cell)
     return Piece(
         row[at],
         "data",
@@ -130,5 +130,5 @@ def _entry(
         number=rank_of(fields),
         score=score_of(fields),
         group=group,
-        beside=" | ".join(beside),
+        other_fields=" | ".join(other_fields),
     )

@@ -1,4 +1,4 @@
-"""Tells the answer of a model from the thinking that it wrote before or around it."""
+"""Separates the answer of a model from the thinking before or around it."""
 
 import re
 
@@ -24,11 +24,11 @@ Some servers leave out Harmony's special tokens, which leaves
 
 
 _MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
-"""Where there is none of these, there is no tag."""
+"""A text without any of these has no tag."""
 
 
 def without_thinking(text: str) -> str:
-    """What follows the last end of thinking, else what stands outside all thinking; it
+    """The text after the last end of thinking, else the text outside all thinking; it
     may be empty.
 
     An end without a beginning counts too, since the beginning may stand in the prompt.

@@ -48,7 +48,7 @@ _WHICH = re.compile(
 """A bracket whose absence makes another title."""
 
 _SENTENCE = re.compile(r"[\"«»“”]|\s[-–—|]\s|\((?:18|19|20)\d\d\)")
-"""What a sentence has around its titles: the bracket is of the last one alone."""
+"""Words of a sentence around its titles: the bracket is of the last one alone."""
 _NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
 
 _IN_BRACKETS = re.compile(r"\(((?:18|19|20)\d\d)\)")
@@ -73,16 +73,16 @@ class Scope:
         self._groups = groups
         self._copies = copies or {}
         self._kept: dict[tuple[str, int | None], Item] = {}
-        self._by_use = False  # whether what is used already decided anything
+        self._by_use = False  # whether use already decided anything
 
     @cached_property
     def shelter(self) -> Shelter:
-        """The titles of what is offered."""
+        """The titles of the offered items."""
         return Shelter(self._offered)
 
     @cached_property
     def offered_letters(self) -> str:
-        """The normal forms of all names of what is offered, between blanks."""
+        """The normal forms of all names of the offered items, between blanks."""
         names = self._groups[0].by_name if self._groups else {}
         return " ".join([*names, *self._copies])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def table(name: str) -> dict[str, Any]:
-    """The words of a file of TOML beside this one."""
+    """The words of a file of TOML next to this one."""
     return tomllib.loads(
         Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"),
     )

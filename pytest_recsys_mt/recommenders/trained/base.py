@@ -87,8 +87,8 @@ class TrainedRecommender(ScoringRecommender):
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: whoever reads the
-        order of a history, that it counts.
+        """Its further promises: if it reads the order of a history,
+        that the order counts.
         """
         return (*super().promises, "order") if self.ordered else super().promises
 
@@ -121,7 +121,7 @@ class TrainedRecommender(ScoringRecommender):
         follows: dict[str, str] = {}
         if self._people is not None:
             named = dataset.interactions["user"].unique()
-            # In the order of `Training.of`, which sorts what is not sorted yet.
+            # In the order of `Training.of`, which sorts users that are not sorted yet.
             users = [
                 dataset.users.get(user, {})
                 for user in (sorted(named) if dataset.as_is else named)
@@ -220,10 +220,10 @@ class TrainedRecommender(ScoringRecommender):
                 else:
                     offered = candidates[rows]
                     scores[rows[:, None], offered] = self._block(*given, offered)
-        untold = sizes == 0
+        unknown = sizes == 0
         if people is not None:
-            untold &= (people == PAD).all(1)
-        scores[untold] = 0.0
+            unknown &= (people == PAD).all(1)
+        scores[unknown] = 0.0
         return settle(scores)
 
     def _block(

@@ -42,8 +42,8 @@ class FM(TrainedRecommender):
     genres or categories, each 1 / their number. Items of a history and the scored item
     have separate vectors. It is trained to predict whether a user chose an item. The
     other items are drawn uniformly from those that the user never chose; the history of
-    an example is what came before it. It reads neither ratings nor, within the latest
-    `length` items, the order of a history.
+    an example holds the earlier interactions. It reads neither ratings nor, within the
+    latest `length` items, the order of a history.
 
     With `user_attributes`, attributes of users (age, occupation) are features too, each
     1 / their number: in training those of ``Dataset.users``, in an answer
@@ -275,7 +275,7 @@ class Machine(Network):
 
 
 class DeepMachine(Machine):
-    """The factorisation machine with layers beside it."""
+    """The factorisation machine with further layers."""
 
     selects: ClassVar[bool] = True
 

@@ -113,7 +113,7 @@ def stretches(training: Training, length: int, rng: np.random.Generator) -> Ints
     """Rows that end stretches of at most `length` interactions, every interaction in
     one or two.
 
-    The end of a user's first stretch is drawn anew each time, so that no place in a
+    The end of a user's first stretch is newly drawn each time, so that no place in a
     history is always predicted from little.
     """
     places = np.arange(len(training)) - training.starts[training.owners]

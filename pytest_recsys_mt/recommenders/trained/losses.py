@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 Batches = Iterator[tuple[Tensor, ...]]
-"""What the loss of a network takes, batch by batch, on the CPU."""
+"""The inputs of the loss of a network, batch by batch, on the CPU."""
 
 
 def bpr(margins: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class NRMS(TrainedRecommender):
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: an item is the words of its title."""
+        """Its further promises: an item is the words of its title."""
         return (*super().promises, "titles")
 
     def build(self, training: Training) -> Network:

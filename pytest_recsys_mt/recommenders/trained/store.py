@@ -46,8 +46,8 @@ def obtain(
     there.
 
     If several processes want one model, one trains and the others wait. A folder that
-    cannot be read, is cut short or was altered counts as absent: it is trained anew and
-    replaced.
+    cannot be read, is cut short or was altered counts as absent: it is trained again
+    and replaced.
 
     Raises:
         CacheError: If the folder cannot be written, if others may write to it, or if
@@ -96,11 +96,11 @@ def _load(
         same = _canonical(described["identity"]) == _canonical(identity)
         if not same or described["sha256"] != hashlib.sha256(packed).hexdigest():
             return None
-        told = described["report"]
+        reported = described["report"]
         report = Report(
             **{
-                **told,
-                **{name: tuple(told[name]) for name in ("rank", "ndcg", "loss")},
+                **reported,
+                **{name: tuple(reported[name]) for name in ("rank", "ndcg", "loss")},
             },
         )
         weights = safetensors.torch.load(packed)

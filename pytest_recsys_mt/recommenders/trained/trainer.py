@@ -56,8 +56,8 @@ class Validation(NamedTuple):
     """How well the held-out interactions are predicted: the geometric mean of their
     ranks, by which training stops, and the mean NDCG@10.
 
-    Every user moves the mean rank, even where the item is far from the top, so it tells
-    two epochs apart that `ndcg` of a thousand users cannot: there, the few that are
+    Every user moves the mean rank, even where the item is far from the top, so it
+    distinguishes epochs that `ndcg` of a thousand users cannot: there, the few that are
     found or lost by chance decide.
     """
 
@@ -102,7 +102,7 @@ def train(
     training: Training,
     settings: Settings,
     seed: int,
-    told: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Report:
     """Train `network` in place, from its initial weights; it ends with the best ones,
     frozen, in evaluation mode.
@@ -110,7 +110,7 @@ def train(
     The validation predicts each user's latest interaction, of `VALIDATED` users at
     most, among the whole catalogue without their history. These interactions are not
     learned from. The seed is that of everything random; torch's own generators keep
-    their state. `told` is as in `Trained`.
+    their state. `report` is `Trained.told`.
 
     Raises:
         RecommenderError: If the loss is not a finite number.
@@ -126,12 +126,12 @@ def train(
     cuda = [network.device] if network.device.type == "cuda" else []
     with (
         torch.random.fork_rng(cuda),
-        _progress_bar(network, settings.epochs, hidden=told is not None) as bar,
+        _progress_bar(network, settings.epochs, hidden=report is not None) as bar,
     ):
         torch.manual_seed(seed % 2**64)
         for epoch in range(1, settings.epochs + 1):
-            if told is not None:
-                told(f"epoch {epoch} of {settings.epochs}{_latest(losses, curve)}")
+            if report is not None:
+                report(f"epoch {epoch} of {settings.epochs}{_latest(losses, curve)}")
             losses.append(_epoch(network, learned, settings, optimiser, rng))
             bar.update()
             if not len(held_out):
@@ -159,7 +159,7 @@ def _split(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Training, Ints]:
-    """What is learned from, and the interactions by which training stops."""
+    """The training data, and the interactions by which training stops."""
     if not settings.patience:
         return training, np.empty(0, dtype=np.int64)
     learned, held_out = training.split_validation()

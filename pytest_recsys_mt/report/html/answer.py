@@ -27,7 +27,7 @@ BROKEN = {
     ),
     "unclear": ("change is inconclusive", "changes are inconclusive"),
 }
-"""What stands in the way of a release, for one and for several."""
+"""The obstacles to a release, for one and for several."""
 
 NAMED = 3
 """Most names of one kind in the answer."""
@@ -94,16 +94,16 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
             name_of_row(card.row) for card in cards if card.row["nodeid"] in unclear
         ],
     }
-    told = _counted(counts, BROKEN, names)
+    parts = _counted(counts, BROKEN, names)
     if not cards:
-        told = ["nothing was tested"]
-    elif not told:
-        told = further[:1] or ["the gate failed"]
+        parts = ["nothing was tested"]
+    elif not parts:
+        parts = further[:1] or ["the gate failed"]
     elif further:
-        told.append(
+        parts.append(
             f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below",
         )
-    sentence = f"May not be released: {_listed(told)}."
+    sentence = f"May not be released: {_listed(parts)}."
     return Answer(False, sentence, further, broken)
 
 
@@ -148,6 +148,6 @@ def _worded(forms: tuple[str, str], count: int) -> str:
     return forms[count != 1]
 
 
-def _listed(told: Sequence[str]) -> str:
-    *others, last = told
+def _listed(parts: Sequence[str]) -> str:
+    *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""Tables of benchmark tasks, with published values beside those of the run."""
+"""Tables of benchmark tasks, with published values next to those of the run."""
 
 import json
 from collections.abc import Sequence

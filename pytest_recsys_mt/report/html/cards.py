@@ -47,7 +47,7 @@ class Shown:
     Attributes:
         sides: Both answers by rank; empty for a verdict on one side only.
         single: The answer, for a verdict on one side only.
-        calls: What was asked and answered, call by call; empty if the record does not
+        calls: The requests and answers, call by call; empty if the record does not
             have it.
     """
 
@@ -64,11 +64,11 @@ class Shown:
 class Card:
     """One row of the record, in words.
 
-    What only a shown card needs is made when it is first read.
+    The parts that only a shown card needs are made when they are first read.
 
     Attributes:
         shown: Whether the page has it; of a large record it has the first `SHOWN`.
-        name: What tells it apart from other rows of that title; may be empty.
+        name: A text that distinguishes it from other rows of that title; may be empty.
         judged: How many rows of the record have a p-value.
     """
 
@@ -84,8 +84,8 @@ class Card:
 
     @cached_property
     def said(self) -> str:
-        """The verdict as a sentence after its subject; what
-        would settle it stands on the card.
+        """The verdict as a sentence after its subject; the
+        advice on settling it stands on the card.
         """
         row = self.row
         long = row["status"] == "inconclusive" and row.get("interval") is not None
@@ -109,7 +109,7 @@ class Card:
 
     @property
     def shared(self) -> str:
-        """What its changed answers share; empty if nothing was found."""
+        """The common property of its changed answers; empty if none was found."""
         return shared_of(self.row)
 
     @cached_property
@@ -179,7 +179,7 @@ def cards_of(document: Document) -> list[Card]:
     for number, (place, row) in enumerate(order, 1):
         _, _, title, name = titled[place]
         if alike[titled[place]] > 1:
-            name = ": ".join(filter(None, [name, titles.told_apart(row)]))
+            name = ": ".join(filter(None, [name, titles.distinction(row)]))
         shown, state = number <= SHOWN, words.state_of(row)
         cards.append(
             Card(f"r{number}", shown, title, name, place, row, state, alpha, judged),
@@ -223,24 +223,24 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 def _caption(example: Example, place: int, row: Row) -> str:
     first = place == 0 and row["users"] > 1
     if row.get("joint"):
-        # What the record has of a user then is a pseudo-value of the jackknife, no
-        # value of theirs.
+        # The record's value of a user is then a pseudo-value of the jackknife, not the
+        # user's own.
         everybody = (
             f"pulls the number of all {row['users']:,} users furthest from the promise"
         )
         return everybody if first else ""
-    told = [f"furthest from the promise of all {row['users']:,} users"] * first
+    notes = [f"furthest from the promise of all {row['users']:,} users"] * first
     keeps = example.get("keeps")
     if (
         measured(row).metric is not None
     ):  # of a mean, which promises nothing of one user
         value = (row.get("per_user") or {}).get(example["user"])
-        told += [f"this user's value is {words.number(value)}"] * (value is not None)
+        notes += [f"this user's value is {words.number(value)}"] * (value is not None)
     elif keeps is not None:
-        told.append("keeps the promise" if keeps else "breaks the promise")
+        notes.append("keeps the promise" if keeps else "breaks the promise")
     if (score := example.get("score")) is not None:
-        told.append(f"agreement {score:.2f}")
-    return "; ".join(told)
+        notes.append(f"agreement {score:.2f}")
+    return "; ".join(notes)
 
 
 def _shown(example: Example, caption: str, both: bool, *, seen: bool) -> Shown:

@@ -115,8 +115,8 @@ def _draw_floor(drawing: svg.Drawing, floor: float | None, ends: svg.Span) -> No
     if floor <= high:
         drawing.upright(floor, (0.3, 0.8), svg.MUTED)
     else:
-        beside_the_end = high - 0.012 * (high - low)
-        drawing.marker("right", beside_the_end, 0.55, 6, svg.MUTED)
+        near_the_end = high - 0.012 * (high - low)
+        drawing.marker("right", near_the_end, 0.55, 6, svg.MUTED)
 
 
 def _draw_estimate(drawing: svg.Drawing, row: Row) -> None:
@@ -161,7 +161,7 @@ class _Judged:
     Attributes:
         place: The place of its run, from 0.
         row: Its row.
-        value: What it measured.
+        value: Its measured value.
         edges: The values at which it would begin to be violated.
     """
 

@@ -101,7 +101,7 @@ def _draw_line(
     """Draw one line of a curve, and its band if all points have bounds.
 
     Args:
-        drawing: What it is drawn in.
+        drawing: The drawing that the line is added to.
         number: The number of the line, from 0.
         points: Its points, rows of x, value, low, high.
         place_of: The place of each x.
@@ -167,7 +167,9 @@ def scatter(given: Mapping[str, Any], label: str) -> str:
 
 
 def thinning(given: Mapping[str, Any]) -> int:
-    """The interval between drawn points of a scatter plot: every n-th point is drawn."""
+    """The interval between drawn points of a scatter plot: every n-th
+    point is drawn.
+    """
     count = len(given["points"])
     return max(1, math.ceil(count / MOST_POINTS))
 

@@ -14,7 +14,9 @@ from pytest_recsys_mt.report.seen import SEEN
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark at one place of an answer; `kind` chooses the colour, `text` is the text."""
+    """A mark at one place of an answer; `kind` chooses the colour,
+    `text` is the text.
+    """
 
     kind: str
     text: str
@@ -81,8 +83,10 @@ def summary(lines: Sequence[Line]) -> str:
         mark.kind for line in lines for place in line if place for mark in place.marks
     )
     words = {"same": "in the same place", "fault": "marked ⚠"}
-    told = [kind for kind in ("same", "moved", "lost", "new", "fault") if counts[kind]]
-    return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in told)
+    present = [
+        kind for kind in ("same", "moved", "lost", "new", "fault") if counts[kind]
+    ]
+    return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in present)
 
 
 def _fault(kinds: Sequence[str], place: int) -> tuple[Mark, ...]:
@@ -106,8 +110,8 @@ class Call:
 
     Attributes:
         text: The raw answer; None if the recommender writes no text.
-        lines: Each line of the raw answer, how it was read, and the title of what was
-            read, if any.
+        lines: Each line of the raw answer, how it was read, and the title of the item
+            that was read, if any.
         answer: The answer as a list, for a recommender that writes no text.
     """
 

@@ -36,8 +36,8 @@ class Beside:
     Attributes:
         symbol, word: How it compares with the first model's; empty for the first model.
         sure: How sure that is, or why it is unknown.
-        within: What "no worse" leaves open, in words after it.
-        step: What it judges within its test; empty if all models of the line judge the
+        within: The range that "no worse" leaves open, in words after it.
+        step: Its step within its test; empty if all models of the line judge the
             same.
     """
 
@@ -136,8 +136,8 @@ def _is_shown(line: Across) -> bool:
 
 
 def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, Card]]:
-    """The cards of models with what is the same for other models
-    and in other runs, as the gate compares them.
+    """The cards of models with a key that is the same for other
+    models and in other runs, as the gate compares them.
     """
     placed = sorted(cards, key=lambda card: card.place)
     for model in models:
@@ -147,8 +147,8 @@ def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, C
 
 
 def _weight(line: Across) -> tuple[int, int]:
-    """The sort key that puts the most important state
-    first, then the most important change.
+    """The sort key: the most important state first,
+    then the most important change.
     """
     states = list(words.STATES)
     changes = [*WORDS.values(), APART, ""]
@@ -172,15 +172,15 @@ def _across(
     one_step = len(steps) == 1
     cells = {}
     for model, card in held.items():
-        cells[model] = _beside(card, lead, changes.get(key_of(card.row)), one_step)
+        cells[model] = _compared(card, lead, changes.get(key_of(card.row)), one_step)
     states = {card.state.key for card in held.values()}
     has_change = any(cell.word not in SAME for cell in cells.values())
     differs = len(states) > 1 or has_change
     return Across(lead, [cells.get(model) for model in models], differs, one_step)
 
 
-def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> Beside:
-    """The verdict of one model beside that of the first, the lead."""
+def _compared(card: Card, lead: Card, change: Changed | None, one_step: bool) -> Beside:
+    """The verdict of one model next to that of the first, the lead."""
     step = "" if one_step else titles.step_of(card.row)
     if step_of(card.row) != step_of(lead.row):
         return Beside(card, SYMBOLS["ungated"], APART, step=step)

@@ -31,7 +31,7 @@ from pytest_recsys_mt.report.html.since_baseline import (
 )
 from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.report.outputs import told_as_data
+from pytest_recsys_mt.report.outputs import raised_as_data_error
 from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.safety.errors import DataError, MissingExtraError, PolicyError
 from pytest_recsys_mt.safety.files import written_to
@@ -70,7 +70,7 @@ def read_record(path: Path) -> dict[str, object]:
     """The record that ``--recsys-json`` wrote to `path`.
 
     Raises:
-        DataError: If the file is not a record; says what it is.
+        DataError: If the file is not a record; says which kind of file it is.
     """
     try:
         return document_in(path)
@@ -88,7 +88,7 @@ def render(document: Mapping[str, object]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    with told_as_data(
+    with raised_as_data_error(
         "this is not a record as --recsys-json writes it",
         UndefinedError,
     ):
@@ -107,7 +107,7 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         latest = max(
             (document for _, document in records),
             key=view.began,
@@ -115,7 +115,7 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
         )
     cleaned = []
     for name, document in records:
-        with told_as_data(
+        with raised_as_data_error(
             f"{name!r} is not a record as --recsys-json writes it",
             UndefinedError,
         ):
@@ -124,7 +124,7 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
             )
             cleaned.append((sanitize(name), shown))
             cards_of(shown)
-    with told_as_data(
+    with raised_as_data_error(
         "these are not records as --recsys-json writes them",
         UndefinedError,
     ):

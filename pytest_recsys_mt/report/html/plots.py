@@ -16,7 +16,7 @@ class Plot:
     """One drawing from the details of rows, and the numbers behind it.
 
     Attributes:
-        title: What it shows.
+        title: Its title.
         cards: The cards of these rows.
         drawing: An element of HTML; empty if it could not be drawn.
         note: A sentence below it.

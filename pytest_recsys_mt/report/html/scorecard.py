@@ -1,4 +1,4 @@
-"""The scorecard: what came of every suite for every model, at a glance."""
+"""The scorecard: the result of every suite for every model, at a glance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of some rows of one model, how sure that
+    """The result of some rows of one model, how sure it
     is, and where these rows stand.
     """
 
@@ -39,7 +39,7 @@ class Cell:
 @dataclass(frozen=True)
 class Line:
     """One suite, or one part of it: a cell for each model,
-    None where it asked nothing of a model.
+    None where it sent a model no request.
     """
 
     title: str

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_recsys_mt.report.html import svg
 from pytest_recsys_mt.report.html.effects import rectangle
 from pytest_recsys_mt.report.html.figures import colour_of, curve, short
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.report.sheets import Cell, Sheet
+from pytest_recsys_mt.report.sheet import Cell, Sheet
 
 
 def drawn(sheet: Sheet) -> str:
@@ -74,7 +72,7 @@ def _bars(
 
     Args:
         names: The name of each group.
-        columns: What the bars of a group stand for.
+        columns: The meaning of each bar of a group.
         values: The lengths of the bars of each group.
         label: What it shows, in words.
         stacked: Whether the bars of a group are the parts of one bar, side by side.
@@ -120,7 +118,7 @@ def _draw_group(
 
 
 def _draw_legend(drawing: svg.Drawing, columns: Sequence[str]) -> None:
-    """Draw what each colour stands for, below the bars."""
+    """Draw the legend of the colours, below the bars."""
     baseline = drawing.height - 12
     for at, column in enumerate(columns):
         left = 266 + 108 * at

@@ -1,4 +1,4 @@
-"""What changed since a baseline."""
+"""The changes since a baseline."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, 
 
 
 def key_of(found: Row | Changed) -> tuple[str, str, str]:
-    """What joins a verdict and its change."""
+    """The key that joins a verdict and its change."""
     return found["nodeid"], found["oracle"], found.get("relation") or ""
 
 

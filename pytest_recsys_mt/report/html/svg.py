@@ -46,7 +46,7 @@ class Drawing:
         size: Width and height, in pixels.
         x: The ends of the horizontal axis, left and right.
         y: The ends of the vertical axis, bottom and top.
-        frame: Pixels beside the axes: left, right, top, bottom.
+        frame: Pixels around the axes: left, right, top, bottom.
     """
 
     def __init__(
@@ -96,7 +96,9 @@ class Drawing:
         width: float = 1,
         dash: str = "",
     ) -> None:
-        """A horizontal line at a height `y`, between two points of the horizontal axis."""
+        """A horizontal line at a height `y`, between two points of the
+        horizontal axis.
+        """
         left, right = ends
         self.line([(left, y), (right, y)], colour, width, dash)
 
@@ -198,8 +200,8 @@ class Drawing:
         """The drawing as an element of HTML.
 
         Args:
-            label: What it shows, for those who cannot see it; empty if the text beside
-                it says the same.
+            label: A description, for readers who cannot see it; empty if the text next
+                to it says the same.
         """
         role = (
             f'role="img" aria-label="{escape(label)}"'

@@ -27,7 +27,7 @@ CONDITIONS: Mapping[str, str] = {
     "trained_on": "trained on {}",
     "fold": "fold {}",
 }
-"""In words what a test changes of the design (`Design`), by field."""
+"""The changes of a test to the design (`Design`) in words, by field."""
 
 EXACTLY: Mapping[str, str] = {
     "history=0": "no history",
@@ -44,7 +44,7 @@ _CHANGES = re.compile(r"\w+=[\w.-]+(?:, \w+=[\w.-]+)*")
 
 
 def title_of(row: Row) -> str:
-    """The test's name as a sentence; what it measures if the name is only a heading."""
+    """The test's name as a sentence; its measure if the name is only a heading."""
     words = spoken(spoken_of(row["nodeid"]))
     metric = row.get("metric") or ""
     measured = entry_of(metric)
@@ -54,38 +54,40 @@ def title_of(row: Row) -> str:
 
 
 def name_of(row: Row) -> str:
-    """What tells the rows of one title apart: the relation,
+    """A text that distinguishes rows of one title: the relation,
     the conditions, the parameters; or empty.
     """
     relation, against = row["relation"], row.get("against")
-    told = conditions(relation)
-    if not told and (parameters := own_parameters(row)) != row.get("metric"):
-        told = relation or parameters
-    return f"{told} against {conditions(against)}" if told and against else told
+    text = conditions(relation)
+    if not text and (parameters := own_parameters(row)) != row.get("metric"):
+        text = relation or parameters
+    return f"{text} against {conditions(against)}" if text and against else text
 
 
 def step_of(row: Row) -> str:
-    """What a row judges within its test, in words, as `gate.comparison.step_of`."""
-    told, against = conditions(row["relation"]), row.get("against")
-    return f"{told} against {conditions(against)}" if against else told
+    """The step that a row judges within its test, in words, as
+    `gate.comparison.step_of`.
+    """
+    text, against = conditions(row["relation"]), row.get("against")
+    return f"{text} against {conditions(against)}" if against else text
 
 
 def conditions(relation: str) -> str:
-    """In words what a test changes of the design:
+    """The changes of a test to the design in words:
     ``history=5, recall=True``; else the text itself.
     """
     if not _CHANGES.fullmatch(relation):
         return relation
-    told = []
+    parts = []
     for change in relation.split(", "):
         name, _, value = change.partition("=")
-        told.append(EXACTLY.get(change) or CONDITIONS.get(name, "").format(value))
-    return ", ".join(told) if all(told) else relation
+        parts.append(EXACTLY.get(change) or CONDITIONS.get(name, "").format(value))
+    return ", ".join(parts) if all(parts) else relation
 
 
-def told_apart(row: Row) -> str:
-    """How to tell rows apart that have one title and one
-    name: by the number that they judge.
+def distinction(row: Row) -> str:
+    """A text that distinguishes rows of one title and one
+    name: the number that they judge.
     """
     by = row["oracle"].partition(":")[2]
     effect = effect_of(row).name

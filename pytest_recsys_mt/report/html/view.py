@@ -20,11 +20,11 @@ from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 KEPT = "run "
-"""What the name of a kept run begins with, before its number."""
+"""The beginning of the name of a kept run, before its number."""
 LATE = 10
 """The latest runs, which have a line each where a verdict is opened."""
 DRAWN = 20
-"""The latest runs, which are drawn: more have no room beside each other."""
+"""The latest runs, which are drawn: more have no room side by side."""
 SAID = 6
 """Changes of a verdict that are said in words."""
 ROOM = 1_000_000
@@ -32,8 +32,8 @@ ROOM = 1_000_000
 
 
 KeyedCard = tuple[tuple[str, *Key], Card]
-"""A card with what it has in common with those of other runs: its model if these tell
-runs apart, its test, and more.
+"""A card with the key that it shares with those of other runs: its model if runs differ
+in it, its test, and more.
 """
 
 
@@ -65,7 +65,7 @@ class Stretch:
 
     state: State | None
     runs: int
-    told: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     runs = _runs(ordered, cards_by_run)
     # A release often has a name of its own: with one model each, runs are of the same
     # one.
-    tell_models_apart = any(len(record["models"]) != 1 for _, record in ordered)
-    keys = [_keys(cards, tell_models_apart) for cards in cards_by_run]
+    several_models = any(len(record["models"]) != 1 for _, record in ordered)
+    keys = [_keys(cards, several_models) for cards in cards_by_run]
     if len(ordered) > 1:
         _require_common(ordered, keys)
     tracks = _tracks(keys, runs)
@@ -110,7 +110,7 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     applied = [track for track in unchanged if track.now.state.key != "not-applicable"]
     every_card = chain.from_iterable(cards_by_run)
     return {
-        "named": tell_models_apart,
+        "named": several_models,
         "runs": runs,
         "tracks": tracks,
         "entries": entries_of(card.row for card in every_card),
@@ -153,18 +153,20 @@ def _runs(
     return runs
 
 
-def _keys(cards: Sequence[Card], tell_models_apart: bool) -> list[KeyedCard]:
-    """The cards of a run by what they have in common with those of other runs."""
+def _keys(cards: Sequence[Card], several_models: bool) -> list[KeyedCard]:
+    """The cards of a run by the keys that they share with those of other runs."""
     models = sorted({card.row["model"] for card in cards})
     keys = []
     for key, card in keyed(cards, models):
-        model = card.row["model"] if tell_models_apart else ""
+        model = card.row["model"] if several_models else ""
         keys.append(((model, *key), card))
     return keys
 
 
 def _tracks(keys: Sequence[Sequence[KeyedCard]], runs: Sequence[Run]) -> list[Track]:
-    """The verdicts across the runs: by the state of their last, its suite and its test."""
+    """The verdicts across the runs: by the state of their last, its
+    suite and its test.
+    """
     cards_by_key: dict[tuple[str, *Key], list[Card | None]] = {}
     for place, keys_of_run in enumerate(keys):
         for key, card in keys_of_run:
@@ -187,7 +189,7 @@ def began(record: Mapping[str, Any]) -> str:
 
 
 def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what only the report of its run
+    """A record without the parts that only the report of its run
     shows, which is nearly all of it.
     """
     removed: dict[str, Any] = {"examples": [], "shrunk": None, "per_user": {}}
@@ -225,7 +227,7 @@ def _require_common(
 
 
 def _differences(old: Document, new: Document) -> list[str]:
-    """Why two runs cannot be compared: what else was asked, or of what other data."""
+    """Why two runs cannot be compared: the differences of their requests or data."""
     before = _facts(old)
     after = _facts(new)
     return [
@@ -236,7 +238,9 @@ def _differences(old: Document, new: Document) -> list[str]:
 
 
 def _facts(record: Document) -> Mapping[str, Any]:
-    """What two runs must have in common to be compared, by the names that users know."""
+    """The facts that two runs must share to be compared, by the names
+    that users know.
+    """
     facts: dict[str, Any] = {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),
@@ -303,8 +307,8 @@ def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[St
 
 
 def broken_of(tracks: Sequence[Track]) -> list[Card]:
-    """What is not settled in the last run, with its transcripts:
-    as much of it as the page has room for.
+    """The verdicts that are not settled in the last run, with as many
+    transcripts as the page has room for.
     """
     room = ROOM
     shown: list[Card] = []

@@ -79,7 +79,9 @@ def chance(p_value: float) -> str:
 
 
 def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
-    """The verdict as sentences: the result, its certainty, and what would settle it."""
+    """The verdict as sentences: the result, its certainty, and advice
+    on settling it.
+    """
     value = measured(row).value
     status, reason = row["status"], row.get("reason") or ""
     interval = row.get("interval")
@@ -191,12 +193,12 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
             f"{chance(p_value)}.",
         )
     if corrected is not None and alpha is not None and judged > 1:
-        told = "among so many claims, this one may be chance; ask more users."
+        meaning = "among so many claims, this one may be chance; ask more users."
         if corrected <= alpha:
-            told = "the violation stands."
+            meaning = "the violation stands."
         said.append(
             f"Corrected for all {judged} claims of this run (Holm), the probability is "
-            f"{chance(corrected)}: {told}",
+            f"{chance(corrected)}: {meaning}",
         )
     return said
 
@@ -226,11 +228,11 @@ PARTS = {
     "not_applicable": "not applicable",
     "not_asked": "not asked",
 }
-"""The parts of a verdict's account beside the scored users, in words."""
+"""The parts of a verdict's account other than the scored users, in words."""
 
 
 def counted(row: Row) -> str:
-    """How many users were scored, and what became of all
+    """How many users were scored, and the counts of all
     others; records of earlier versions say less.
     """
     parts = [f"{row.get('users', 0):,} users scored"]

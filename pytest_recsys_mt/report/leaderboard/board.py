@@ -1,5 +1,4 @@
-"""What several models reached on the same tests, and which of them is really ahead of
-which.
+"""The values of several models on the same tests, and which of them are ahead of which.
 
 Models are compared as the gate compares two runs, with a margin of 0; one is *ahead* if
 that claim holds after Holm's correction over all measures and pairs of a board.
@@ -27,7 +26,7 @@ PLAIN = Policy(margin=0.0)
 
 @dataclass(frozen=True)
 class Spent:
-    """What the answers of one model took in a suite; `missed` is the share without a
+    """The cost of the answers of one model in a suite; `missed` is the share without a
     choice that could be read.
     """
 
@@ -78,8 +77,8 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
 
     Raises:
         DataError: If a model stands in two records of the same prompts, if records of
-            one data set differ in what values depend on, or if there is nothing to
-            show.
+            one data set differ in facts that values depend on, or if there is nothing
+            to show.
     """
     boards = []
     for pool in pools_of(records):
@@ -91,10 +90,10 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
     if not boards:
         every_row = chain.from_iterable(record["results"] for _, record in records)
         suites = sorted({str(row["suite"]) for row in every_row})
-        told = one_line(", ".join(suites)) or "none"
+        found = one_line(", ".join(suites)) or "none"
         wanted = f"of the suite {suite!r} " if suite else ""
         raise DataError(
-            f"the records have no value {wanted}to compare; their suites: {told}",
+            f"the records have no value {wanted}to compare; their suites: {found}",
         )
     return boards
 
@@ -193,7 +192,7 @@ def _ahead(
 
 
 def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spent:
-    """What the answers of one model took in a suite, by the
+    """The cost of the answers of one model in a suite, by the
     calls and the figures of its record.
     """
     calls = []

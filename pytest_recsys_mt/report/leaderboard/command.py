@@ -8,16 +8,13 @@ from pathlib import Path
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.lines import Cell as Measured
 from pytest_recsys_mt.report.leaderboard.lines import Line
-from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
-from pytest_recsys_mt.report.sheets import (
-    NONE,
-    WRITERS,
-    Cell,
-    Sheet,
-    Value,
-    in_csv,
-    write_sheets,
+from pytest_recsys_mt.report.outputs import (
+    raised_as_data_error,
+    record_at,
+    require_output,
 )
+from pytest_recsys_mt.report.sheet import Cell, Sheet, Value
+from pytest_recsys_mt.report.sheets import NONE, WRITERS, in_csv, write_sheets
 
 
 def write_leaderboard(
@@ -32,14 +29,14 @@ def write_leaderboard(
         records: The records.
         output: The file to write; None for the terminal.
         suite: The suite whose boards are written; empty for all.
-        models: ``rows`` or ``columns``; None for what makes the narrower tables.
+        models: ``rows`` or ``columns``; None for the one with the narrower tables.
 
     Raises:
         DataError: If a record cannot be read or shown, or the file cannot be written.
     """
     require_output(output, WRITERS, records)
     documents = [(str(path), record_at(path)) for path in records]
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         boards = boards_of(documents, suite)
         if models is None:
             as_rows = any(_has_more_models_than_measures(board) for board in boards)
@@ -87,7 +84,7 @@ def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
 
 def sheets_of(board: Board, *, models_as_rows: bool) -> list[Sheet]:
     """The tables of a board: its measures, who is ahead
-    of whom, and what the answers took.
+    of whom, and the cost of the answers.
     """
     heading = f"{board.suite} on {board.data}"
     sheets = [Sheet(heading, level=1)]
@@ -208,7 +205,7 @@ def _notes(board: Board) -> list[str]:
 
 
 CSV_COLUMNS = (
-    # What is measured.
+    # The measure.
     "suite",
     "data",
     "table",

@@ -1,4 +1,4 @@
-"""The lines of a board: each a measure, with what every model reached on it."""
+"""The lines of a board: each a measure, with the value of every model."""
 
 import math
 from collections import Counter
@@ -14,14 +14,14 @@ from pytest_recsys_mt.report.leaderboard.pools import Key
 from pytest_recsys_mt.report.short_names import letters_of, named
 
 BETTER = {"at least": "higher", "at most": "lower", "within": "nearer 0"}
-"""Which values are better, by what a row allows."""
+"""Which values are better, by the side that a row allows."""
 
 GOODNESS: Mapping[str, Callable[[float], float]] = {
     "at least": lambda value: value,
     "at most": lambda value: -value,
     "within": lambda value: -abs(value),
 }
-"""A number that is greater for better values, by what a row allows."""
+"""A number that is greater for better values, by the side that a row allows."""
 
 Ahead = dict[str, tuple[str, ...]]
 """On one measure, the models that each model is ahead of."""
@@ -29,7 +29,7 @@ Ahead = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reached on one measure, whether it is the
+    """The value of one model on one measure, whether it is the
     best, and the models that it is ahead of.
     """
 
@@ -45,7 +45,7 @@ class Line:
     """One measure.
 
     Attributes:
-        table: What its table is called: its test and metric, or what its row says.
+        table: The name of its table: its test and metric, or the name in its row.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
         baselines: Values of simple rules on the same questions, by their names.
     """
@@ -124,12 +124,12 @@ def _line(
 
 
 def _cells(row_of: Mapping[str, Row], allowed: str, ahead: Ahead) -> dict[str, Cell]:
-    """What each model with a value reached.
+    """The values of the models that have one.
 
     Args:
         row_of: The row of each model.
-        allowed: What the rows allow, a key of `BETTER` if it is known which values are
-            better.
+        allowed: The side that the rows allow, a key of `BETTER` if it is known which
+            values are better.
         ahead: The models that each is ahead of.
     """
     values = {}
@@ -177,7 +177,7 @@ def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
 
 def _best(values: Mapping[str, float], allowed: str) -> set[str]:
     """The models of the best value; none if all have one value,
-    or nobody knows which values are better.
+    or it is not known which values are better.
     """
     if len(set(values.values())) < 2 or allowed not in GOODNESS:
         return set()
@@ -197,7 +197,7 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
         if metric in columns:
             place = columns.index(metric)
         elif len(columns) == 2:
-            place = 1  # that beside the names
+            place = 1  # the place next to the names
         else:
             continue
         for cells in table["rows"]:

@@ -1,5 +1,5 @@
-"""The records of a board: those of one data set stand
-beside each other if they were run alike.
+"""The records of a board: those of one data set are
+compared if they were run alike.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Key = tuple[str, str, int]
 @dataclass
 class Pool:
     """Records of the same users and settings, by model, or by model and prompts where
-    one is asked with several.
+    one is run with several.
 
     Attributes:
         origin: The name of the record, the record, and the model as it is there.
@@ -35,7 +35,7 @@ def pools_of(records: Sequence[tuple[str, Document]]) -> list[Pool]:
     """The records by their data.
 
     Raises:
-        DataError: If records of one data set cannot stand beside each other.
+        DataError: If records of one data set cannot be compared.
     """
     pools: dict[str, Pool] = {}
     prompts: dict[str, set[str]] = {}
@@ -47,14 +47,14 @@ def pools_of(records: Sequence[tuple[str, Document]]) -> list[Pool]:
         pool = pools.setdefault(key, Pool((name, record)))
         first_name, first = pool.first
         # Models may have other tests: those that are missing are not compared.
-        told = [
+        found = [
             text
             for text in differences(first, record)
             if not text.startswith("other tests")
         ]
-        if told:
+        if found:
             raise DataError(
-                f"{name!r} cannot stand beside {first_name!r}: {'; '.join(told)} "
+                f"{name!r} cannot stand beside {first_name!r}: {'; '.join(found)} "
                 f"(the baseline is the first, this run the second); run both alike",
             )
         for model in record["models"]:
@@ -82,7 +82,7 @@ def _add_model(
         called: Its name on the board.
 
     Raises:
-        DataError: If the pool has it already, or it was asked other questions than the
+        DataError: If the pool has it already, or its questions are not those of the
             models there.
     """
     if called in pool.origin:
@@ -104,11 +104,10 @@ def _refuse_other_questions(
     model: str,
     record: Document,
 ) -> None:
-    """Check that a model was asked the questions that the models of its pool were
-    asked.
+    """Check that the questions of a model are those of the models of its pool.
 
     Raises:
-        DataError: If it was asked others.
+        DataError: If they are others.
     """
     asked: dict[Key, tuple[object, str]] = {}
     for other, rows_of_other in pool.rows.items():

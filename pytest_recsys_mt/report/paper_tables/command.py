@@ -8,7 +8,11 @@ from typing import Any
 from pytest_recsys_mt.extensions import SHEETS, entry_points, owner_of
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
+from pytest_recsys_mt.report.outputs import (
+    raised_as_data_error,
+    record_at,
+    require_output,
+)
 from pytest_recsys_mt.report.paper_tables.declared import Table, tables_of
 from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of
 from pytest_recsys_mt.report.paper_tables.filling import (
@@ -18,7 +22,8 @@ from pytest_recsys_mt.report.paper_tables.filling import (
     cut,
     filled,
 )
-from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import WRITERS, write_sheets
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -53,13 +58,13 @@ def write_tables(
     """
     require_output(output, WRITERS, records)
     documents = [(str(path), record_at(path)) for path in records]
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with raised_as_data_error("these are not records as --recsys-json writes them"):
         data = _data_of(documents[0][1])
         if (make := _maker(suite)) is not None:
             _require_alike(documents)
             every_sheet = list(make(documents, data))
-            # What a suite makes itself is no choice of rows; it is found by its title,
-            # which begins with a name.
+            # A table that a suite makes itself is no choice of rows; it is found by its
+            # title, which begins with a name.
             title = name.replace("-", " ").capitalize()
         else:
             every_sheet = list(_declared(documents, suite, name, data))
@@ -79,7 +84,7 @@ def write_tables(
 
 
 def _maker(suite: str) -> MakesSheets | None:
-    """What makes the sheets of a suite, if its tables take more than a choice of rows.
+    """The function for the sheets of a suite, if they take more than a choice of rows.
 
     Raises:
         DataError: If it cannot be loaded.
@@ -110,7 +115,9 @@ def _declared(
     name: str,
     data: str,
 ) -> Iterator[Sheet]:
-    """The sheets of tables that a suite declares, of all or of those that have a name."""
+    """The sheets of tables that a suite declares, of all or of those
+    that have a name.
+    """
     wanted = _wanted(suite, name)
     of_suite = [
         (path, document)
@@ -125,10 +132,10 @@ def _declared(
     absent = [table for table in tables if not table.values]
     if not present:
         lines = list(dict.fromkeys(f"    {_why_absent(table)}" for table in absent))
-        lines += [f"    {why}" for why in (*_partial(documents), _beside(documents))]
-        told = "\n".join(lines)
+        lines += [f"    {why}" for why in (*_partial(documents), _alike(documents))]
+        reasons = "\n".join(lines)
         raise DataError(
-            f"these records fill no table of {suite!r} that was asked for:\n{told}",
+            f"these records fill no table of {suite!r} that was asked for:\n{reasons}",
         )
     for table in present:
         yield from sheets_of(table, data)
@@ -137,7 +144,7 @@ def _declared(
             f"Not in these records: {table.table.title}. {_why_absent(table)}."
             for table in absent
         ]
-        yield Sheet(notes=[*notes, _beside(of_suite)])
+        yield Sheet(notes=[*notes, _alike(of_suite)])
     else:
         yield Sheet()
 
@@ -171,8 +178,8 @@ def _has(name: str, wanted: str) -> bool:
     return kind == own_kind and number in numbers
 
 
-def _beside(documents: Documents) -> str:
-    """What another record must have been asked with, to stand in the same table."""
+def _alike(documents: Documents) -> str:
+    """The options that another record must have to stand in the same table."""
     _, first = documents[0]
     users = options_of(first).get("--recsys-users")
     return one_line(
@@ -192,7 +199,9 @@ def _partial(documents: Documents) -> list[str]:
 
 
 def _why_absent(table: Filled) -> str:
-    """Why a table has no line, and which run fills it unless each of its rows says why."""
+    """Why a table has no line, and which run fills it unless each of
+    its rows says why.
+    """
     reasons = [why for why in table.missing if why != UNTOLD and ELSEWHERE not in why]
     if not reasons or len(reasons) < len(table.missing):
         reasons.append(f"{table.table.run} fills it")
@@ -220,7 +229,7 @@ def _require_alike(documents: Documents) -> None:
 
 
 def _conditions(document: Document) -> dict[str, object]:
-    """What records in one table must have in common, by the names that users know."""
+    """The facts that records in one table must share, by the names that users know."""
     conditions = {
         "data": (document["data"], document.get("data_digest")),
         "--recsys-seed": document.get("seed"),
@@ -228,7 +237,7 @@ def _conditions(document: Document) -> dict[str, object]:
     }
     if conditions.get(
         "--recsys-questions",
-    ):  # all of them are asked, whatever these say
+    ):  # all of them are requested, whatever these say
         conditions["--recsys-seed"] = None
         conditions["--recsys-users"] = None
     return conditions

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt.extensions import TABLES, entry_points, owner_of
-from pytest_recsys_mt.report.sheets import Drawn
+from pytest_recsys_mt.report.sheet import Drawn
 from pytest_recsys_mt.safety.errors import DataError
 
 PUBLISHED = "published.toml"
-"""The file of a suite's published values, beside its folder
+"""The file of a suite's published values, next to its folder
 of tables; a table names a part of it.
 """
 
 Spread = Literal["", "standard error", "standard deviation"]
-"""What stands behind ±: of the values that differ in the detail `Table.over` alone."""
+"""The figure behind ±: of the values that differ in the detail `Table.over` alone."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Selected:
     """Which rows of a record a column or a line of a table takes; both must agree.
 
     Attributes:
-        name: What stands at its head; in a line ``{model}`` is the model.
+        name: The text at its head; in a line ``{model}`` is the model.
         test: The function of the test, ``test_table_2``; empty for any.
         metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for
             any.
@@ -70,7 +70,7 @@ class Table:
         run: The command whose record fills it.
         over: The detail of runs that are averaged, such as ``fold``; empty if a cell is
             one value.
-        spread: What stands behind ±.
+        spread: The figure behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of
             each two.
         printed: Lines as they are printed: their names, and a text for each column; in
@@ -78,7 +78,7 @@ class Table:
         drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty
             for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
-        asked: What a cell is a mean over.
+        asked: The unit that a cell is a mean over.
     """
 
     name: str

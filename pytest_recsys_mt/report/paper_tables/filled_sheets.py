@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.paper_tables.filling import Filled, Values
-from pytest_recsys_mt.report.sheets import NONE, Sheet
+from pytest_recsys_mt.report.sheet import Sheet
+from pytest_recsys_mt.report.sheets import NONE
 
 
 def sheets_of(filled: Filled, data: str) -> Iterator[Sheet]:
@@ -72,7 +73,9 @@ def _mean(cell: Values) -> float:
 
 
 def _notes(filled: Filled, data: str) -> list[str]:
-    """On what the table was run, what its cells are means over, and why some are empty."""
+    """The data of the table, the unit of the means in its cells, and why some are
+    empty.
+    """
     table = filled.table
     origin = f"Run on {data}."
     if table.printed:
@@ -125,7 +128,9 @@ def _empty_cells(
 
 
 def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
-    """The range of some numbers; by the names of the lines if they have different ones."""
+    """The range of some numbers; by the names of the lines if they have
+    different ones.
+    """
     ranges = {}
     for name, numbers_of_line in numbers.items():
         if numbers_of_line:

@@ -90,8 +90,8 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
                 missing |= dict.fromkeys(reason.text for reason in reasons.values())
                 continue
             values[name] = cells
-            # Figures beside a verdict on nobody are of others.
-            users[name] = {_users_asked(row) for row in used} - {0}
+            # Figures next to a verdict on no user are of other users.
+            users[name] = {_number_of_users(row) for row in used} - {0}
             unread[name] = {_users_unread(row) for row in used} - {0}
             for column_name, reason in reasons.items():
                 lines_by_column = lacking.setdefault(reason.text, {})
@@ -104,7 +104,7 @@ def cut(text: str) -> str:
     return shorten(redact(text), 300, placeholder=" …")
 
 
-def _users_asked(row: Row) -> int:
+def _number_of_users(row: Row) -> int:
     """Users; a row of questions counts the unread ones among them."""
     with_unread = row["users"] + _users_unread(row)
     answers = (row["details"].get("unreadable") or {}).get("of", with_unread)
@@ -139,7 +139,7 @@ def _why_empty(line: Selected, column: Selected, rows: Iterable[Row]) -> _Reason
 
 
 def _order_of_reasons(row: Row) -> tuple[bool, bool]:
-    """The sort key that puts tests that were run first, and those for other data last."""
+    """The sort key: tests that were run first, and those for other data last."""
     return row["status"] == "not-applicable", ELSEWHERE in (row.get("reason") or "")
 
 
@@ -154,19 +154,19 @@ def _values(
 
     Args:
         table: The table.
-        line: What its line selects.
-        column: What its column selects.
+        line: The selection of its line.
+        column: The selection of its column.
         rows: The rows of one model.
         name: The name of the line.
 
     Raises:
-        DataError: If two rows have a value of the same part of what the table averages
-            over.
+        DataError: If two rows have a value of the same part of the detail that the
+            table averages over.
     """
     values: dict[object, tuple[float, float | None]] = {}
     used = []
     for row in rows:
-        # What an error says is of those alone who got an answer.
+        # The figures of an error are only of users who got an answer.
         if row["status"] == "error" or not (
             _selects(line, row) and _selects(column, row)
         ):

@@ -1,4 +1,4 @@
-"""What an oracle receives: the answers of every user, as plain data.
+"""The input of an oracle: the answers of every user, as plain data.
 
 Oracles see only plain data (requests, recommendations, the declared error rates), so
 judging can never call a model.

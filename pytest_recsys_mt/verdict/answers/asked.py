@@ -1,5 +1,5 @@
-"""Users who were asked: the answers of each, or why there are none, and how many
-there are of both.
+"""Users whose requests were sent: the answers of each, or why there are none, and how
+many there are of both.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Asked:
             them.
         past: Ids of all items of the user in the training data, oldest first; empty if
             only the request is known.
-        hidden: Ids of those of which the recommender was not told. They count against
-            no answer.
+        hidden: Ids of those that the recommender did not receive. They count against no
+            answer.
     """
 
     request: Request
@@ -45,10 +45,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Lost:
-    """A user who was asked and got no answer.
+    """A user whose request was sent and got no answer.
 
-    Nobody knows what these users would have been told. So each counts at both ends of
-    what is possible, and is never left out.
+    The answers of these users are unknown. So each counts at both ends of the possible
+    values, and is never left out.
 
     Attributes:
         user: Id of the user.
@@ -66,7 +66,7 @@ class Lost:
 
 
 class Counted:
-    """What `Sample` and `Pairs` count in the same way."""
+    """The counts that `Sample` and `Pairs` share."""
 
     lost: tuple[Lost, ...]
 

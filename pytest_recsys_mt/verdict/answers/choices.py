@@ -21,7 +21,7 @@ class Choices:
         said: Text of the chosen option, which identifies options in another order.
         options: Number of options of each question.
         failed: Names of the questions whose call failed; they have no entry.
-        label: What was done to the questions, ``shuffled``; empty for the source.
+        label: The change of the questions, ``shuffled``; empty for the source.
         why: Why the first of `failed` failed; empty if unknown.
         unread: The first answers in which no option was read, as the model wrote them.
         digest: SHA-256 of the questions in their order; empty if unknown.

@@ -1,23 +1,21 @@
-"""What asks users whom a test names, whether the run sampled them or not."""
-
-from __future__ import annotations
+"""The protocol for requests of users whom a test names, sampled by the run or not."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
 from pytest_recsys_mt.requests import Request
 
-if TYPE_CHECKING:
-    from pytest_recsys_mt.verdict.answers.users import Answers
+Side = TypeVar("Side")
+"""The answers of one side: `Answers`, which know `Named` and thus stand above it."""
 
 
-class Named(Protocol):
-    """Asks named users, and writes the file that names them."""
+class Named(Protocol[Side]):
+    """Sends requests of named users, and writes the file that names them."""
 
     @property
     def users(self) -> Collection[str]:
-        """All users of the data who can be asked."""
+        """All users of the data for whom a request can be made."""
         ...
 
     @property
@@ -34,12 +32,12 @@ class Named(Protocol):
 
     def side(
         self,
-        answers: Answers,
+        answers: Side,
         users: Sequence[str],
         k: int,
         candidates: int,
         /,
-    ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
+    ) -> tuple[Side, Mapping[str, Request], Mapping[str, str]]:
         """The side of `users` that is otherwise like `answers`; its requests, and why
         others have none, by user.
 
@@ -48,9 +46,9 @@ class Named(Protocol):
         ...
 
     def written(self, file: Path, /) -> str:
-        """What this run said when it wrote a file; empty if it did not."""
+        """The message of this run when it wrote a file; empty if it did not."""
         ...
 
-    def write(self, file: Path, text: str, told: str, /) -> None:
-        """Write a file, and let the run say so."""
+    def write(self, file: Path, text: str, message: str, /) -> None:
+        """Write a file, and print the message at the end of the run."""
         ...

@@ -17,13 +17,13 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 @dataclass(frozen=True)
 class Unread:
-    """What a recommender does not read of a request.
+    """A part of a request that a recommender does not read.
 
     Attributes:
-        aspect: What; see `requests.Aspect`.
-        shown: How this is known, as plain data: the ``relation`` that changes it, what
-            is ``measures``, and the limit that it is ``below``, over so many ``users``.
-            Only ``declared`` if the recommender says so itself.
+        aspect: The part; see `requests.Aspect`.
+        shown: How this is known, as plain data: the ``relation`` that changes it, the
+            number that it ``measures``, and the limit that it is ``below``, over so
+            many ``users``. Only ``declared`` if the recommender says so itself.
     """
 
     aspect: str
@@ -42,38 +42,39 @@ class Context:
             side has one replicate then.
         in_process: Whether this process alone answers, so that no answer changes with
             time.
-        family: How many promises the run can find violated. A violated one asks until
-            it stands after that correction.
+        family: How many promises the run can find violated. For a violated one,
+            requests are sent until it stands after that correction.
         items: The catalogue by item id.
-        thing: What one of them is called, such as ``book``; empty for ``item``.
-        ask_everybody: Whether all users are asked at once, as a comparison with another
-            run needs.
-        made_up: Whether answers are made up for a plan, so that all is asked that could
-            be.
-        alone: Whether one user is judged alone, for a smallest example: nobody reads
-            how many more it would take.
+        thing: The name of one of them, such as ``book``; empty for ``item``.
+        ask_everybody: Whether requests of all users are sent at once, as a comparison
+            with another run needs.
+        made_up: Whether answers are made up for a plan, so that all possible requests
+            are sent.
+        alone: Whether one user is judged alone, for a smallest example: the number
+            of further users that it would take is not needed.
         popularity: Training interactions by item id; items of the catalogue without any
             have 0.
         first_times: Returns when each item was first rated, in Unix seconds, by item
             id; empty if unknown.
         neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
-        slices: How oracles divide the users, unless they are told otherwise.
-        everybody: Returns all sampled users, without answers; nobody if they cannot be
+        slices: How oracles divide the users, unless their arguments say otherwise.
+        everybody: Returns all sampled users, without answers; none if they cannot be
             divided.
         report: Receives every verdict; returns it, linked to its test.
-        messages: Returns what a text model reads for a request; nothing for other
+        messages: Returns the messages of a text model for a request; none for other
             recommenders.
-        unread: Returns what the relation between two sides changes if it is not read;
-            None if it is, or is unknown.
+        unread: Returns the part that the relation between two sides changes if it is
+            not read; None if it is, or is unknown.
         ignored: Returns why the change between two sides cannot matter, as the
             recommender declares not to read it; empty if it may.
-        declaration: Returns what a recommender declares that is meant to break a
+        declaration: Returns the declaration of a recommender that is meant to break a
             promise between two sides, as Python writes it; the third argument is
             whether the promise is that answers change. Empty if nothing excuses it.
         unsure: Returns why equal replicates do not show that the recommender has no
             noise; empty if they do.
-        named: Asks users whom a test names; None if these answers are of nobody else.
+        named: Sends requests of users whom a test names; None if these answers are of
+            no other users.
     """
 
     alpha: float = 0.05
@@ -101,14 +102,14 @@ class Context:
         lambda source, followup, changes: ""
     )
     unsure: Callable[[], str] = str
-    named: Named | None = None
+    named: Named[Answers] | None = None
 
 
 Span = Callable[["Asked", Context], tuple[float, float]]
 """Returns the smallest and the largest possible value of a number for a user."""
 
 Drawn = Literal["users", "candidates", "held-out items", "changes"]
-"""What a run drew at random. A mean is known exactly only if nothing was drawn for it."""
+"""The parts of a run that were drawn. A mean is exact only if none was drawn for it."""
 
 
 @dataclass(frozen=True)
@@ -117,22 +118,20 @@ class Sample(Counted):
 
     Attributes:
         asked: Users whose answers all could be read, in the order they were sampled.
-        not_applicable: Why users could not be asked, with their number; covers all
-            users.
-        lost: Users who were asked and got no answer.
-        unasked: Why users were not asked although they could have been, with their
-            number.
-        unread: Users with an answer of which nothing could be read. What they were told
-            is unknown, so they count against every claim, and are never left out.
-        order: All users asked, in the order drawn, whatever the result; by default
-            those with answers.
-        ends: Returns the ends of a span over all users of the data, asked or not; None
-            if those asked are all.
-        drawn: What was drawn at random to ask these users: nothing if all users of the
-            data were asked who can be, and neither their candidates nor the changes of
-            their requests were drawn.
-        sampled: How many users were drawn for the run, asked or not; None if those
-            known here are all.
+        not_applicable: Why users got no request, with their number; covers all users.
+        lost: Users whose request was sent and got no answer.
+        unasked: Why possible requests of users were not sent, with their number.
+        unread: Users with an answer of which nothing could be read. Their list is
+            unknown, so they count against every claim, and are never left out.
+        order: All users with a request, in the order drawn, whatever the result; by
+            default those with answers.
+        ends: Returns the ends of a span over all users of the data, with a request or
+            not; None if those with one are all.
+        drawn: The parts of these requests that were drawn at random: none if they are
+            of all possible users of the data, and neither their candidates nor their
+            changes were drawn.
+        sampled: How many users were drawn for the run, with a request or not; None if
+            those known here are all.
     """
 
     asked: tuple[Asked, ...]
@@ -176,8 +175,8 @@ class Sample(Counted):
         return sum(len(asked.answers) for asked in self.everyone)
 
     def whole(self) -> Sample:
-        """The same with all users in `asked`, for what an
-        unread answer has a value of too.
+        """The same with all users in `asked`, for values that an
+        unread answer has too.
         """
         if not self.unread:
             return self
@@ -196,20 +195,20 @@ class Pairs(Counted):
         source: Answers to the original requests, of users whose answers all could be
             read.
         followup: Answers to the transformed ones.
-        not_applicable: Why other users could not be asked, with their number.
-        lost: Other users who were asked and got no answer on at least one side.
-        unasked: Why other users were not asked although they could have been, with
-            their number.
+        not_applicable: Why other users got no request, with their number.
+        lost: Other users whose requests were sent and got no answer on at least one
+            side.
+        unasked: Why possible requests of other users were not sent, with their number.
         unread: Both sides of users with an answer of which nothing could be read, as in
             `Sample`.
         order, ends, drawn, sampled: As in `Sample`, over both sides.
         apart: Seconds between source and follow-up calls, the largest of all users: 0
-            if both sides were asked together, infinity if the time is unknown.
+            if both sides were sent together, infinity if the time is unknown.
         mixed: The users of whom it is not 0 and, if one fingerprint answered both
             sides, more than an hour.
-        days: Whether the follow-up was asked in this run on purpose, while source
-            answers may be those of earlier runs: a change with time is what is asked
-            about, and no reason to withdraw a claim.
+        days: Whether the follow-up was sent in this run on purpose, while source
+            answers may be those of earlier runs: the claim is about a change with time,
+            which is then no reason to withdraw it.
         refits: Whether each answer of a user is from another fit, which all users
             share: then users alone do not show the whole noise.
     """
@@ -293,7 +292,7 @@ class Pairs(Counted):
         )
 
     def joined(self, other: Pairs) -> Pairs:
-        """These users and those of `other`, which are none of these."""
+        """These users and those of `other`, which must be different ones."""
         return replace(
             other,
             source=self.source + other.source,
@@ -330,7 +329,7 @@ class Answers(Protocol):
 
     @property
     def same_seed(self) -> bool:
-        """Whether replicate r was asked with the seed of the source's replicate r."""
+        """Whether replicate r was sent with the seed of the source's replicate r."""
         ...
 
     def applicable(self, followup: Answers | None = None, /) -> int:
@@ -359,7 +358,7 @@ class Answers(Protocol):
         without: Collection[str] = (),
         alone: bool = False,
     ) -> Pairs | None:
-        """Both sides of the first `users` users asked once more, but for those in
+        """Both sides of the first `users` users sent once more, except those in
         `without`.
 
         They are sent in one batch that treats both sides alike, or each request by

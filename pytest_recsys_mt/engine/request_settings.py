@@ -1,5 +1,5 @@
 # ruff: noqa: RUF009 (`option` and `setting` return fields)
-"""The settings that say who is asked what: recommenders, data, requests, prompts.
+"""The settings of requests: recommenders, data, users, designs, prompts.
 
 `settings` has all others.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from pytest_recsys_mt.datasets.loading import Repeats
+from pytest_recsys_mt.datasets.options import Repeats
 from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
 from pytest_recsys_mt.extensions.options import Option, names, share, whole_number
 from pytest_recsys_mt.llm.prompt_texts import OwnTexts
@@ -18,8 +18,8 @@ from pytest_recsys_mt.requests.design import PROMPT, Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedSettings:
-    """What a run asks."""
+class RequestSettings:
+    """The settings of the requests of a run."""
 
     models: tuple[str, ...] = option(
         "recommender to test; repeat the option to test several (default: itemknn)",

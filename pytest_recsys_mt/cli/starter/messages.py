@@ -1,5 +1,5 @@
-"""What ``recsys-mt init`` says: what was written, what
-is tested, and the next commands.
+"""The output of ``recsys-mt init``: the written files, the
+subject of the tests, and the next commands.
 """
 
 import os
@@ -22,16 +22,16 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
     yield from _wrapped(_tested(start, folder, named))
     configuration = start.configuration
     if configuration and start.needed:
-        told = (
+        text = (
             f"{configuration.file} configures pytest already, so add these lines to its table, or keep "
             f"them in the command."
         )
         if configuration.models and "recsys_model" in start.needed:
-            told += (
+            text += (
                 f" It names {' and '.join(map(repr, configuration.models))} as recsys_model now, and a plain pytest "
                 f"tests that: replace this line."
             )
-        yield from ("", *_wrapped(told), "")
+        yield from ("", *_wrapped(text), "")
         yield from (f"    {line}" for line in configuration.lines(start.needed))
     before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
     if start.variable:
@@ -47,16 +47,16 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
 
 def _tested(start: Start, folder: Path, named: str | None) -> str:
     kind = ", a chat model behind OpenAI's interface," if start.variable else ""
-    told = f"The tests ask {start.spec}{kind} about the data {start.data}."
+    text = f"The tests ask {start.spec}{kind} about the data {start.data}."
     if named is None:
         where = start.configuration.file if start.configuration else "pytest.ini"
         return (
-            f"{told} It is one of this package's own. To test your own, name it in {where}, as "
+            f"{text} It is one of this package's own. To test your own, name it in {where}, as "
             f"recsys_model = shop.py:Shop for the class Shop in shop.py."
         )
     if named != start.spec:
-        return f"{told} Its path is written as seen from {folder}, where the tests run."
-    return told
+        return f"{text} Its path is written as seen from {folder}, where the tests run."
+    return text
 
 
 def _wrapped(text: str) -> list[str]:

@@ -280,10 +280,19 @@ def pytest_report_collectionfinish(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """With --recsys-list, list the relations instead of running them."""
-    if not session.config.stash[state.SETTINGS].list:
+    """With --recsys-list, list the relations instead of running them; those of the
+    package in a folder without tests.
+    """
+    config = session.config
+    if not config.stash[state.SETTINGS].list:
         return None
     from pytest_recsys_mt.report.relation_list import list_relations
 
-    list_relations(session.config, session.items)
+    if not session.items and config.args_source is not config.ArgsSource.ARGS:
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line("no test is here; these are in the package:")
+        config.option.pyargs = True
+        session.perform_collect(["pytest_recsys_mt.suites"])
+    list_relations(config, session.items)
     return True

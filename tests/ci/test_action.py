@@ -324,6 +324,7 @@ def test_pull_requests_are_compared_with_the_last_run_of_a_branch(
     assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, (
         "nothing to compare with yet"
     )
+    assert "::warning::no run of the branch main is a baseline yet" in runner.log
     runner.branch = "main"
     assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, runner.log
     assert "run 2 is the baseline of shop.py:Sound now" in runner.log

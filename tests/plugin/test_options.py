@@ -161,6 +161,22 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(
     result.assert_outcomes()
 
 
+def test_the_list_in_a_folder_without_tests_is_that_of_the_package(
+    pytester: pytest.Pytester,
+) -> None:
+    result = pytester.runpytest_inprocess("--recsys-list", "-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [
+            "no test is here; these are in the package:",
+            "* relations, and * tests without one",
+        ],
+    )
+    empty = pytester.mkdir("empty")
+    named = pytester.runpytest_inprocess("--recsys-list", str(empty))
+    named.stdout.fnmatch_lines(["0 relations"])
+
+
 @pytest.mark.parametrize(
     ("argument", "ini", "exact"),
     [

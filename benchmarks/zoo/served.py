@@ -7,6 +7,7 @@ equal does.
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -288,3 +289,31 @@ SKEWS = (
     StaleShard, StaleBucket, StaleNewest, FeatureDefault, Float16, OtherTies,
     HistoryCut, OtherScale, OldCatalogue, NoFilter, Cached, TimeZone,
 )  # fmt: skip
+
+
+class Copy(Trained):
+    """A sound service."""
+
+
+class Noisy(Trained):
+    """Scores with noise, of the strength that an environment variable says."""
+
+    deterministic = False
+    strength: ClassVar[str] = "SKEWS_NOISE_A"
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        draw = int(os.environ.get("SKEWS_SEED", "0"))
+        self.rng = np.random.default_rng(
+            [draw, len(self.strength), ord(self.strength[-1])]
+        )
+
+    def rounded(self, scores: Floats) -> Floats:
+        noise = float(os.environ.get(self.strength, "0"))
+        return super().rounded(scores) + self.rng.normal(0, noise, len(scores))
+
+
+class NoisyCopy(Noisy):
+    """Its service, with noise of its own."""
+
+    strength = "SKEWS_NOISE_B"

@@ -26,6 +26,10 @@ process, and on another day, whose answers are cached; of a noisy one, what so m
 
 Two logs of answers (.jsonl, .jsonl.gz, .parquet) are compared without asking anybody, as in: recsys-mt parity
 offline.jsonl served.jsonl. A row holds the id of a "request", its "user" and its "items", best first.
+
+A recommender and a log are compared by sending the requests of the log to the recommender: one request of each of --users
+users (default: 200). With --on=requests.jsonl two recommenders are sent the requests of that log. A row may have a
+"history", "candidates" and "k"; without a history it is that of the user in the data.
 """
 
 OWN = {
@@ -78,6 +82,11 @@ def add(groups: Any) -> None:
         help="not one list of two deterministic recommenders may differ",
     )
     option(
+        "--on",
+        metavar="LOG",
+        help="send the requests of a log to both, in place of those of the data",
+    )
+    option(
         "--map",
         metavar="FIELD=PATH,...",
         help="where the fields of a log's rows are, as in items=response.items.sku",
@@ -87,7 +96,7 @@ def add(groups: Any) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write the report on two logs to a file",
+        help="write the report on logs to a file",
     )
     parity.set_defaults(command=run, parser=parity, pytest=[])
 
@@ -102,14 +111,19 @@ def run(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.parity import request_logs
 
     sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
-    if any(sides):
+    if all(sides):
         from pytest_recsys_mt.parity import log_report
 
-        log_report.require_logs(given, sides)
+        log_report.require_logs(given)
         return log_report.run(given)
+    if any(sides) or given.on is not None:
+        from pytest_recsys_mt.parity import replayed
+
+        _require_options(given)
+        return replayed.run(given, sides)
     for option in ("map", "output"):
         if getattr(given, option) is not None:
-            given.parser.error(f"--{option} is for two logs of answers; leave it out")
+            given.parser.error(f"--{option} is for logs of answers; leave it out")
     command = arguments(given)
     if _is_itself(given):
         print(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
+from pytest_recsys_mt.parity.asking import lists_of
 from pytest_recsys_mt.parity.probes import (
     STAGES,
     Ask,
@@ -13,7 +13,6 @@ from pytest_recsys_mt.parity.probes import (
     explanation,
     guesses_for,
 )
-from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import SHARED, Verdict, annotate
 
@@ -64,27 +63,7 @@ def _differing(sides: tuple[Answers, Answers]) -> Iterator[Differing]:
 
 def _ask_of(recsys: Any) -> Ask:
     """Sends requests to a recommender, as calls that show what is read."""
-    runner = recsys.runner
-
-    def ask(requests: Sequence[Request]) -> list[Sequence[str] | None]:
-        calls = [
-            replace(runner.subject.call(request, repeat=False), purpose="control")
-            for request in requests
-        ]
-        answers = runner.executor.execute(runner.subject, calls)
-        found: list[Sequence[str] | None] = []
-        for request, call, answer in zip(requests, calls, answers, strict=True):
-            is_answer = "unasked" not in answer and "not_applicable" not in answer
-            read = runner.reader.read(request, call, answer) if is_answer else None
-            found.append(None if read is None or read.error else read.items)
-        runner.executor.bill.causes.add(
-            runner.subject.name,
-            [call.key for call in calls],
-            "control",
-        )
-        return found
-
-    return ask
+    return lambda requests: lists_of(recsys, requests, "control")
 
 
 def _plan(both: tuple[Any, Any], sides: tuple[Answers, Answers]) -> None:

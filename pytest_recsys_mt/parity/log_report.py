@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_recsys_mt.parity import comparison
@@ -29,8 +29,12 @@ NOISY_MARGIN = 0.05
 """The mean loss of agreement that is allowed by default where a log shows its noise."""
 
 
-def run(given: argparse.Namespace) -> int:
+def run(given: argparse.Namespace, names: tuple[str, str] | None = None) -> int:
     """Compare two logs and report it.
+
+    Args:
+        given: The arguments of the command.
+        names: The names of both sides; by default those of the files.
 
     Returns:
         0 if the lists are the same except for noise, else 1.
@@ -46,6 +50,8 @@ def run(given: argparse.Namespace) -> int:
     for log in logs:
         finish(log, numbered)
     first, second = logs
+    if names is not None:
+        first.name, second.name = names
     margin = NOISY_MARGIN if first.varies or second.varies else MARGIN
     if given.margin is not None:
         margin = int(given.margin) / 100
@@ -67,9 +73,8 @@ def run(given: argparse.Namespace) -> int:
         )
         passed = is_whole and not found.changed and not found.noisy
     sheets = _sheets(found, first, second, catalogue, exact=given.exact)
-    title = (
-        f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
-    )
+    one, other = names or (first_path.name, second_path.name)
+    title = f"{one} and {other}: {verdict(found, exact=given.exact)}"
     write_sheets(given.output, "comparison", title, sheets, usual=".txt")
     return 0 if passed else 1
 
@@ -176,7 +181,8 @@ def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
         if count:
             yield f"{count:,} left out {why}"
     for name, log in (("A", first), ("B", second)):
-        yield f"{name}: {str(log.path)!r}, {log.rows:,} rows{_rows_left_out(log)}"
+        shown = log.name or repr(str(log.path))
+        yield f"{name}: {shown}, {log.rows:,} rows{_rows_left_out(log)}"
         yield from (f"{name}, {example}" for example in log.examples)
     if not found.noisy:
         yield (
@@ -217,26 +223,19 @@ def _lists(count: int) -> str:
     return "1 list" if count == 1 else f"{count:,} lists"
 
 
-def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
+def require_logs(given: argparse.Namespace) -> None:
     """Refuse sides and options that a comparison of logs cannot use.
 
     Raises:
-        DataError: If one side is no log, or an option does not apply.
+        DataError: If both are one file, or an option does not apply.
     """
-    if not all(sides):
-        log, other = (
-            (given.first, given.second) if sides[0] else (given.second, given.first)
-        )
-        raise DataError(
-            f"{log!r} is a log of answers, and {other!r} is a recommender; a log is compared with a log: write the answers "
-            f"of {other!r} to the same requests into one",
-        )
     if Path(given.first).resolve() == Path(given.second).resolve():
         raise DataError(f"both logs are the file {given.first!r}; name two")
     refused = {
         "--users": given.users is not None,
         "--open": given.open,
         "--fresh": given.fresh,
+        "--on": given.on is not None,
     }
     for option, is_given in refused.items():
         if is_given:

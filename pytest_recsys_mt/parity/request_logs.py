@@ -85,6 +85,7 @@ class Log:
 
     Attributes:
         path: The file.
+        name: What a report calls it; empty for the file.
         rows: How many rows it has.
         row_of: For each answer kept, the number of its row, from 0; by request, then by
             answer; -1 for none.
@@ -100,6 +101,7 @@ class Log:
     """
 
     path: Path
+    name: str = ""
     rows: int = 0
     row_of: list[array[int]] = field(default_factory=list)
     user: array[int] = field(default_factory=lambda: array("i"))
@@ -231,13 +233,20 @@ class Numbered:
     items: Numbers = field(default_factory=Numbers)
 
 
-def read(path: Path, paths: Mapping[str, Sequence[str]], numbered: Numbered) -> Log:
+def read(
+    path: Path,
+    paths: Mapping[str, Sequence[str]],
+    numbered: Numbered,
+    *,
+    answered: bool = True,
+) -> Log:
     """Read a log.
 
     Args:
         path: Of the file.
         paths: Where each field of `FIELDS` is in a row.
         numbered: The numbers of requests, users and items; new ones are added.
+        answered: Whether a row without the items of an answer is unreadable.
 
     Returns:
         The log; `finish` must follow once both are read.
@@ -248,7 +257,7 @@ def read(path: Path, paths: Mapping[str, Sequence[str]], numbered: Numbered) -> 
     log = Log(path)
     for place, row in _rows(path):
         try:
-            request, user, items = _fields_of(row, paths)
+            request, user, items = _fields_of(row, paths, answered)
         except (DataError, ValueError, RecursionError) as error:
             log.unreadable += 1
             if len(log.examples) < EXAMPLES:
@@ -289,6 +298,7 @@ def facts_at(log: Log, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
 def _fields_of(
     row: object,
     paths: Mapping[str, Sequence[str]],
+    answered: bool,
 ) -> tuple[str, str, list[str]]:
     """The request, the user and the items of a row.
 
@@ -303,6 +313,8 @@ def _fields_of(
     request = _id("request", _at(row, paths["request"]), paths)
     user = _at(row, paths["user"])
     items = _at(row, paths["items"])
+    if items is None and not answered:
+        items = []
     if not isinstance(items, list):
         raise DataError(
             f"{'.'.join(paths['items'])} is {_short(items)}, not a list of items",

@@ -194,14 +194,15 @@ def test_fields_are_found_by_their_paths(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["a.jsonl", "itemknn"], "a log is compared with a log"),
+        (["a.jsonl", "itemknn", "--open"], "which candidates are offered"),
+        (["a.jsonl", "b.jsonl", "--on=c.jsonl"], "two logs are compared without asking"),
         (["a.jsonl", "b.jsonl", "--users=5"], "two logs are compared without asking"),
         (["a.jsonl", "b.jsonl", "--map=item=x"], "says no place of a field"),
         (["a.jsonl", "./a.jsonl"], "both logs are the file 'a.jsonl'"),
         (["a.jsonl", "none.jsonl"], "cannot be read: No such file"),
         (["a.jsonl", "empty.jsonl"], "has no row that can be read: it is empty"),
         (["a.jsonl", "other.jsonl"], "line 1: it is [1, 2], not an object; line 2: request is None, not an id"),
-        (["itemknn", "bm25", "--map=items=x"], "is for two logs of answers"),
+        (["itemknn", "bm25", "--map=items=x"], "is for logs of answers"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said(

@@ -9,6 +9,7 @@ from pytest_recsys_mt.parity.probes import (
     explanation,
     guesses_for,
 )
+from pytest_recsys_mt.parity.recorded_requests import Histories, recorded, request_of
 from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Comparison",
     "Differing",
     "Explanation",
+    "Histories",
     "Log",
     "Numbered",
     "add",
@@ -29,4 +31,6 @@ __all__ = [
     "one_recommender",
     "paths_of",
     "read",
+    "recorded",
+    "request_of",
 ]

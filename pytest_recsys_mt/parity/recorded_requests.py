@@ -1,0 +1,212 @@
+"""Requests of a log as requests to a recommender, and the answers to them as a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.datasets import Dataset
+from pytest_recsys_mt.parity.request_logs import (
+    ANSWERS,
+    FIELDS,
+    Numbered,
+    facts_at,
+    finish,
+    read,
+)
+from pytest_recsys_mt.requests import Item, Rating, Request
+from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import DataError
+
+NOT_ATTRIBUTES = {*FIELDS, "history", "candidates", "k", "time", "scores", "version"}
+"""Fields of a row that are no attributes of the user."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One request of each of some users of a log.
+
+    Attributes:
+        rows: The rows of each request: one, or two where the log has two answers.
+        requests: How many requests the log has.
+        users: How many users it has.
+    """
+
+    rows: Sequence[Sequence[Mapping[str, Any]]]
+    requests: int
+    users: int
+
+
+def recorded(
+    path: Path,
+    paths: Mapping[str, Sequence[str]],
+    users: int,
+    seed: int,
+    *,
+    answered: bool,
+) -> Recorded:
+    """One request of each of so many users of a log, drawn at random.
+
+    Args:
+        path: Of the log.
+        paths: Where the fields of a row are; see `request_logs.paths_of`.
+        users: The most users.
+        seed: Of the draw.
+        answered: Whether the rows must have the items of an answer.
+
+    Raises:
+        DataError: If the log cannot be read.
+    """
+    numbered = Numbered()
+    log = read(path, paths, numbered, answered=answered)
+    finish(log, numbered)
+    draw = generator(seed, "recorded requests").permutation(len(log.users))
+    _, first_of_each = np.unique(log.users[draw], return_index=True)
+    chosen = draw[np.sort(first_of_each)][:users].tolist()
+    numbers = [
+        [int(log.rows_of(answer)[request]) for answer in range(ANSWERS)]
+        for request in chosen
+    ]
+    facts = facts_at(log, [row for both in numbers for row in both if row >= 0])
+    texts = list(numbered.requests.by_text), list(numbered.users.by_text)
+    items = list(numbered.items.by_text)
+    rows = []
+    for request, both in zip(chosen, numbers, strict=True):
+        own = []
+        for answer, number in enumerate(both):
+            if number < 0:
+                continue
+            listed = log.lists(answer, np.array([request]), log.longest)[0]
+            own.append(
+                {
+                    **facts[number],
+                    "request": texts[0][request],
+                    "user": texts[1][int(log.users[request])],
+                    "items": [items[item] for item in listed if item >= 0],
+                },
+            )
+        rows.append(own)
+    return Recorded(rows, len(log.users), len(np.unique(log.users)))
+
+
+@dataclass
+class Histories:
+    """The histories of requests, and where they came from.
+
+    Attributes:
+        dataset: The data of the run: its users' interactions stand in for a history that
+            a row lacks.
+        from_rows: How many requests have a history in the log.
+        from_data: How many have that of the data.
+        missing: How many have none.
+    """
+
+    dataset: Dataset
+    from_rows: int = 0
+    from_data: int = 0
+    missing: int = 0
+    _by_user: dict[str, tuple[Rating, ...]] | None = field(default=None, repr=False)
+
+    def of(self, row: Mapping[str, Any]) -> tuple[Rating, ...]:
+        """The history of a row's request."""
+        given = row.get("history")
+        if isinstance(given, list):
+            self.from_rows += 1
+            return tuple(self._rating(each) for each in given)
+        known = self._known().get(str(row["user"]), ())
+        if known:
+            self.from_data += 1
+        else:
+            self.missing += 1
+        return known
+
+    def _rating(self, entry: Any) -> Rating:
+        facts = entry if isinstance(entry, dict) else {"id": entry}
+        second = facts.get("time", facts.get("timestamp"))
+        return Rating(
+            item_of(facts.get("id", facts.get("item")), self.dataset),
+            float(facts.get("rating", self.dataset.scale.high)),
+            int(second) if isinstance(second, int | float) else None,
+        )
+
+    def _known(self) -> Mapping[str, tuple[Rating, ...]]:
+        if self._by_user is None:
+            found: dict[str, list[Rating]] = {}
+            names = ("user", "item", "rating", "timestamp")
+            columns = [self.dataset.interactions[name] for name in names]
+            for user, item, value, second in zip(*columns, strict=True):
+                rating = Rating(self.dataset.items[item], float(value), int(second))
+                found.setdefault(str(user), []).append(rating)
+            self._by_user = {user: tuple(each) for user, each in found.items()}
+        return self._by_user
+
+
+def item_of(given: object, dataset: Dataset) -> Item:
+    """The item with an id; one that the data lack has this id alone."""
+    facts = given if isinstance(given, dict) else {"id": given}
+    name = str(facts.get("id", facts.get("item")))
+    return dataset.items.get(name) or Item(name, str(facts.get("title", "")))
+
+
+def request_of(
+    row: Mapping[str, Any],
+    histories: Histories,
+    k: int,
+    longest: int,
+) -> Request:
+    """The request of a row.
+
+    Args:
+        row: Of a log.
+        histories: Finds the history.
+        k: Items that are asked for if the row has no answer.
+        longest: Items of a history that are read, the latest ones.
+
+    Raises:
+        DataError: If a field is of another kind.
+    """
+    dataset = histories.dataset
+    candidates = row.get("candidates")
+    try:
+        history = histories.of(row)[-longest:]
+        return Request(
+            user=str(row["user"]),
+            history=history,
+            scale=dataset.scale,
+            candidates=None
+            if candidates is None
+            else tuple(item_of(each, dataset) for each in candidates),
+            k=int(row.get("k") or len(row["items"]) or k),
+            attributes={
+                name: value
+                for name, value in row.items()
+                if name not in NOT_ATTRIBUTES and isinstance(value, str | int | float)
+            },
+        )
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"the row of request {row['request']!r} is no request: {error}; history and candidates are lists of ids, or of "
+            f"objects with an id, and k is a number",
+        ) from error
+
+
+def write_log(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as a log."""
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def with_answers(
+    rows: Sequence[Mapping[str, Any]],
+    answers: Sequence[Sequence[str] | None],
+) -> Iterator[Mapping[str, Any]]:
+    """The rows with other answers; those without an answer are left out."""
+    for row, items in zip(rows, answers, strict=True):
+        if items is not None:
+            yield {**row, "items": list(items)}

@@ -83,6 +83,8 @@ def since(earlier: EarlierRuns, rows: Sequence[Row], digest: str) -> Iterator[st
         is_ambiguous = names[_model_and_name(row)] > 1
         sentence = _sentence(row, was, now, digest, with_id=is_ambiguous)
         kind = _kind(was.state, now)
+        if kind == "FIXED":
+            sentence += _maybe_unchanged(earlier, nodeid, row, len(rows_by_test))
         details = _details(earlier, nodeid, row) if kind == "STILL" else ()
         changes[kind].append(_Change(sentence, details))
     for nodeid in sorted(earlier.replayed.keys() - rows_by_test.keys()):
@@ -108,6 +110,34 @@ def _sentence(row: Row, was: Was, now: State, digest: str, *, with_id: bool) -> 
     if digest and was.digest not in ("", digest):
         sentence += "; the data are others now"
     return sentence
+
+
+def _maybe_unchanged(
+    earlier: EarlierRuns,
+    nodeid: str,
+    row: Row,
+    tests: int,
+) -> str:
+    """The end of a sentence on a test that passes now, where it ran alone and did not
+    before: a fault in what is kept between requests seems to be fixed then.
+
+    Args:
+        earlier: The kept runs.
+        nodeid: The test.
+        row: Its row in this run.
+        tests: How many tests this run judged.
+    """
+    run = earlier.known[nodeid].run
+    tests_before = sum(each.run == run for each in earlier.known.values())
+    if tests > 1 or tests_before == 1:
+        return ""
+    fingerprints = {each.get("fingerprint") for each in earlier.rows(nodeid)}
+    if fingerprints and row["fingerprint"] not in fingerprints:
+        return ""
+    return (
+        f"; it ran alone now, and with {tests_before - 1} other tests then: if nothing was changed, the answers depend on "
+        f"what was asked before"
+    )
 
 
 def _kind(before: str, now: State) -> str:

@@ -58,7 +58,8 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
         for line in _about_test(test, promise):
             reporter.write_line(line)
     more = f", and {len(listed.alone)} tests without one" if listed.alone else ""
-    reporter.write_line(f"{len(listed.relations)} relations{more}")
+    count = len(listed.relations)
+    reporter.write_line(f"{count} relation{'s' * (count != 1)}{more}")
 
 
 def _listed(items: Sequence[pytest.Item]) -> _Listed:

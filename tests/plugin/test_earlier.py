@@ -310,3 +310,17 @@ def test_the_smallest_example_is_asked_again_before_anything_else(
     first_asked()
     run("ratings", "--recsys-shrink=0")
     assert first_asked().startswith(whole)
+
+
+def test_what_is_fixed_alone_may_depend_on_what_was_asked_before(run: Run) -> None:
+    run("ratings")
+    alone = run("", "test_a.py", "-k", "scale_ratings")
+    (fixed,) = said(alone)
+    assert (
+        "violated in run 1, holds now; it ran alone now, and with 3 other tests"
+        in fixed
+    )
+    assert "the answers depend on what was asked before" in fixed
+    run("ratings")
+    (fixed, *_) = said(run(""))
+    assert "alone" not in fixed

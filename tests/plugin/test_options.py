@@ -155,7 +155,7 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(
             "scale_ratings(2)",
             "    needs ratings in the history",
             "*in *::test_it",
-            "1 relations",
+            "1 relation",
         ],
     )
     result.assert_outcomes()

@@ -18,6 +18,7 @@ from pytest_recsys_mt.oracles.judging.list_changes import (
     compared_lists,
     offers_of,
 )
+from pytest_recsys_mt.oracles.judging.trait_table import Table
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
 from pytest_recsys_mt.oracles.judging.traits_of_items import (
     item_traits,
@@ -197,10 +198,27 @@ def _looks_at_side(
         return []
     least = np.array([offered_shares.get(trait.words, 0.0) for trait in traits])
     shares = compare(traits, entries, least, by_place=True)
-    return [
-        _look(trait, what, shares, at, shares.p_values[at])
-        for at, trait in enumerate(traits)
-    ]
+    mask_of_items = {trait.words: trait.mask for trait in of_items}
+    looks = []
+    for at, trait in enumerate(traits):
+        p_value = float(shares.p_values[at])
+        mask = mask_of_items.get(trait.words)
+        if mask is not None and p_value < 1:
+            p_value = max(p_value, _p_value_of_items(mask, entries))
+        looks.append(_look(trait, what, shares, at, p_value))
+    return looks
+
+
+def _p_value_of_items(mask: Mask, entries: Entries) -> float:
+    """Fisher's exact test that the distinct items which changed have a trait no more
+    often than the others of the changed lists: a few items in many lists share much by
+    chance.
+    """
+    has_change = np.zeros(int(entries.owner.max()) + 1, np.bool_)
+    has_change[entries.owner[entries.changed]] = True
+    in_changed_lists = np.unique(entries.item[has_change[entries.owner]])
+    changed = np.isin(in_changed_lists, np.unique(entries.item[entries.changed]))
+    return Table.of(mask[in_changed_lists], changed).tail_probability
 
 
 def _of_histories(

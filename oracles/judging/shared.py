@@ -17,13 +17,14 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.few_items import few_changed_items
 from pytest_recsys_mt.oracles.judging.moved import Look, looks_at_items
 from pytest_recsys_mt.oracles.judging.swapped import swapped_neighbours
 from pytest_recsys_mt.oracles.judging.trait_table import HALF, MOST, Table
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
 from pytest_recsys_mt.oracles.judging.traits_of_users import user_traits
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.verdict.answers import Context, Pairs
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import SHARED
 
 ALPHA = 0.01
@@ -188,9 +189,25 @@ def what_is_shared(
     elif best_trait is not None:
         found += _second_of_users(traits[best_trait], traits, marked, look_count, kinds)
     form = ""
-    if context.deterministic and not unchanged and ordered:
-        form = swapped_neighbours(source, followup)
+    if context.deterministic and not unchanged:
+        form = _form(source, followup, marked, context, ordered=ordered)
     return _as_details(found, look_count, form)
+
+
+def _form(
+    source: Sequence[Asked],
+    followup: Sequence[Asked],
+    marked: Mask,
+    context: Context,
+    *,
+    ordered: bool,
+) -> str:
+    """How the changed lists differ as a whole, in a sentence; empty if nothing is said."""
+    changed = np.flatnonzero(marked).tolist()
+    before = [source[at] for at in changed]
+    after = [followup[at] for at in changed]
+    swapped = swapped_neighbours(before, after) if ordered else ""
+    return swapped or few_changed_items(before, after, context, ordered=ordered)
 
 
 def _halved_rate(p_value: float) -> float:

@@ -31,16 +31,19 @@ def swapped_neighbours(
         followup: Those to the transformed one.
     """
     pairs: list[tuple[str, str]] = []
-    lists = changed = 0
+    lists = swapped = changed = 0
     for before, after in zip(source, followup, strict=True):
         ours, theirs = first_list(before), first_list(after)
         if ours == theirs:
             continue
         changed += 1
         if _only_neighbours(ours, theirs):
+            own_pairs = list(_swapped(ours, theirs))
             lists += 1
-            pairs += _swapped(ours, theirs)
-    if lists < FEWEST_LISTS or lists < MOST * changed:
+            swapped += bool(own_pairs)
+            pairs += own_pairs
+    # Where only the last item is another one, nothing shows that it was the neighbour.
+    if swapped < FEWEST_LISTS or 2 * swapped < lists or lists < MOST * changed:
         return ""
     quantity = "all" if lists == changed else f"{lists} of the"
     text = f"in {quantity} {changed} changed lists, items only change places with a neighbour"

@@ -101,6 +101,11 @@ class Table:
         return 1.0
 
     @property
+    def tail_probability(self) -> float:
+        """That of Fisher's exact test, whether the marked stand out or not."""
+        return self._tail_probability(self.marked_with)
+
+    @property
     def least_p_value(self) -> float:
         """The smallest that so many marked users and users with the trait could have."""
         return self._tail_probability(min(self.marked, self.having))

@@ -26,7 +26,7 @@ FEWEST = 5
 the looked-at items, in percent.
 """
 
-MOST_VALUES = 25
+MOST_VALUES = 60
 """Values of one attribute that are looked at: the most frequent."""
 
 FEW_VALUES = 6

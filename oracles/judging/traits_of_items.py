@@ -58,8 +58,8 @@ _OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
 
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
-    """Traits that may distinguish items, the simplest first; at least `FEWEST` percent
-    of the items share each, except those of the newest items.
+    """Traits that may distinguish items, the simplest first; at least `FEWEST`
+    items share each, except those of the newest items.
     """
     titles = [item.title for item in items]
     traits = [
@@ -74,7 +74,7 @@ def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
             singular=True,
         ),
     ]
-    least = max(1, len(items) * FEWEST // 100)
+    least = min(FEWEST, max(1, len(items) * FEWEST // 100))
     frequent = [trait for trait in traits if least <= trait.mask.sum() < len(items)]
     return [*frequent, *_of_first_times(items, context)]
 

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_recsys_mt.requests import Request
 
 
-def lists_of(
+class Answered(NamedTuple):
+    """The answer to one request.
+
+    Attributes:
+        items: The list; None without one.
+        reason: Why there is none.
+    """
+
+    items: Sequence[str] | None
+    reason: str = ""
+
+
+def answers_of(
     recsys: Any,
     requests: Sequence[Request],
     purpose: str,
-) -> list[Sequence[str] | None]:
-    """The list of each request; None where the recommender failed, refused, or was not
-    asked because a limit of the run is reached.
+) -> list[Answered]:
+    """The answer to each request; one without a list where the recommender failed,
+    refused, or was not asked because a limit of the run is reached.
 
     Args:
         recsys: The fixture of the recommender.
@@ -33,9 +45,15 @@ def lists_of(
         [call.key for call in calls],
         purpose,
     )
-    found: list[Sequence[str] | None] = []
+    found = []
     for request, call, answer in zip(requests, calls, answers, strict=True):
-        is_answer = "unasked" not in answer and "not_applicable" not in answer
-        read = runner.reader.read(request, call, answer) if is_answer else None
-        found.append(None if read is None or read.error else read.items)
+        if "unasked" in answer:
+            found.append(Answered(None, f"not sent: {answer['unasked']}"))
+        elif "not_applicable" in answer:
+            reason = f"not applicable: {answer['not_applicable']}"
+            found.append(Answered(None, reason))
+        else:
+            read = runner.reader.read(request, call, answer)
+            items = None if read.error else read.items
+            found.append(Answered(items, read.error or ""))
     return found

@@ -111,6 +111,11 @@ def run(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.parity import request_logs
 
     sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
+    for spec, is_log in zip((given.first, given.second), sides, strict=True):
+        if not is_log and Path(spec).is_file() and not spec.endswith(".py"):
+            given.parser.error(
+                f"{spec!r} is a file, and no log: name one that ends in {', '.join(request_logs.ENDINGS)}",
+            )
     if all(sides):
         from pytest_recsys_mt.parity import log_report
 

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.parity.compared_lists import Lists
-from pytest_recsys_mt.parity.request_logs import Log, Numbered
+from pytest_recsys_mt.parity.request_logs import MOST_LOST, Log, Numbered
 from pytest_recsys_mt.parity.shared import shared_by_changed
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.requests.seeds import generator
@@ -19,11 +19,6 @@ from pytest_recsys_mt.verdict.answers import Context
 
 ALPHA = 0.05
 """Error rate of either claim."""
-
-MOST_LOST = 0.05
-"""The largest share of requests that only one log answers, or that have two users, at
-which something is claimed.
-"""
 
 MOST_ITEMS = 10
 """Items that are listed of those which lists lost or gained."""

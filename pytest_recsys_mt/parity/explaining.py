@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.parity.asking import lists_of
+from pytest_recsys_mt.parity.asking import answers_of
 from pytest_recsys_mt.parity.probes import (
     STAGES,
     Ask,
@@ -13,8 +13,14 @@ from pytest_recsys_mt.parity.probes import (
     explanation,
     guesses_for,
 )
+from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import SHARED, Verdict, annotate
+
+NO_CAUSE = (
+    "No changed request that was tried explains what differs (a shorter history, other ratings, attributes, times or "
+    "candidates), as far as the limits of the run allowed to try them."
+)
 
 CAUSE = "cause"
 """The detail of a verdict that holds the explanation."""
@@ -43,9 +49,10 @@ def explained(
     differing = list(_differing(sides))
     asks = (_ask_of(both[0]), _ask_of(both[1]))
     found = explanation(differing, asks, both[0].dataset.thing)
-    if found is None:
-        return verdict
     shared = dict(verdict.details.get(SHARED, {}))
+    if found is None:
+        shared["text"] = " ".join(filter(None, (shared.get("text", ""), NO_CAUSE)))
+        return annotate(verdict, **{SHARED: shared})
     sentence = found.sentence((both[0].model, both[1].model))
     shared["text"] = " ".join(filter(None, (sentence, shared.get("text", ""))))
     cause = {"words": found.words, "explained": found.explained, "tried": found.tried}
@@ -63,7 +70,11 @@ def _differing(sides: tuple[Answers, Answers]) -> Iterator[Differing]:
 
 def _ask_of(recsys: Any) -> Ask:
     """Sends requests to a recommender, as calls that show what is read."""
-    return lambda requests: lists_of(recsys, requests, "control")
+
+    def ask(requests: Sequence[Request]) -> list[Sequence[str] | None]:
+        return [each.items for each in answers_of(recsys, requests, "control")]
+
+    return ask
 
 
 def _plan(both: tuple[Any, Any], sides: tuple[Answers, Answers]) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_recsys_mt.parity import comparison
-from pytest_recsys_mt.parity.comparison import ALPHA, MOST_LOST, Comparison
+from pytest_recsys_mt.parity.comparison import ALPHA, Comparison
 from pytest_recsys_mt.parity.request_logs import (
     ANSWERS,
+    MOST_LOST,
     Log,
     Numbered,
     finish,
@@ -182,7 +183,7 @@ def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
             yield f"{count:,} left out {why}"
     for name, log in (("A", first), ("B", second)):
         shown = log.name or repr(str(log.path))
-        yield f"{name}: {shown}, {log.rows:,} rows{_rows_left_out(log)}"
+        yield f"{name}: {shown}, {log.rows:,} rows{rows_left_out(log)}"
         yield from (f"{name}, {example}" for example in log.examples)
     if not found.noisy:
         yield (
@@ -202,13 +203,18 @@ def _beyond(found: Comparison, first: Log, second: Log) -> int:
     return longest if longest > found.places else 0
 
 
-def _rows_left_out(log: Log) -> str:
+def rows_left_out(log: Log) -> str:
+    """What became of the rows of a log that are not compared as they are, in words."""
     parts = [
         f"{count:,} {what}"
         for count, what in (
             (log.unreadable, "cannot be read"),
             (log.further, f"are answers beyond the first {ANSWERS} to a request"),
             (log.other_user, "name another user than an earlier row of the request"),
+            (
+                log.without_user,
+                "name no user, so each of their requests counts as a user",
+            ),
         )
         if count
     ]

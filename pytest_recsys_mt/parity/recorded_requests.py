@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.parity.request_logs import (
     ANSWERS,
     FIELDS,
+    Log,
     Numbered,
     facts_at,
     finish,
@@ -33,12 +34,12 @@ class Recorded:
 
     Attributes:
         rows: The rows of each request: one, or two where the log has two answers.
-        requests: How many requests the log has.
+        log: The log that they are of.
         users: How many users it has.
     """
 
     rows: Sequence[Sequence[Mapping[str, Any]]]
-    requests: int
+    log: Log
     users: int
 
 
@@ -91,7 +92,7 @@ def recorded(
                 },
             )
         rows.append(own)
-    return Recorded(rows, len(log.users), len(np.unique(log.users)))
+    return Recorded(rows, log, len(np.unique(log.users)))
 
 
 @dataclass
@@ -104,20 +105,27 @@ class Histories:
         from_rows: How many requests have a history in the log.
         from_data: How many have that of the data.
         missing: How many have none.
+        items: How many items the histories and the candidates name.
+        unknown: How many of them the data lack.
     """
 
     dataset: Dataset
     from_rows: int = 0
     from_data: int = 0
     missing: int = 0
+    items: int = 0
+    unknown: int = 0
     _by_user: dict[str, tuple[Rating, ...]] | None = field(default=None, repr=False)
 
     def of(self, row: Mapping[str, Any]) -> tuple[Rating, ...]:
         """The history of a row's request."""
         given = row.get("history")
-        if isinstance(given, list):
+        if given is not None:
+            if not isinstance(given, list):
+                raise TypeError(f"history is {given!r}, not a list")
+            history = tuple(self._rating(each) for each in given)
             self.from_rows += 1
-            return tuple(self._rating(each) for each in given)
+            return history
         known = self._known().get(str(row["user"]), ())
         if known:
             self.from_data += 1
@@ -129,10 +137,27 @@ class Histories:
         facts = entry if isinstance(entry, dict) else {"id": entry}
         second = facts.get("time", facts.get("timestamp"))
         return Rating(
-            item_of(facts.get("id", facts.get("item")), self.dataset),
+            self.item(facts),
             float(facts.get("rating", self.dataset.scale.high)),
             int(second) if isinstance(second, int | float) else None,
         )
+
+    def item(self, given: object) -> Item:
+        """The item with an id; one that the data lack has this id alone.
+
+        Raises:
+            TypeError: If it has no id.
+        """
+        facts = given if isinstance(given, dict) else {"id": given}
+        name = facts.get("id", facts.get("item"))
+        if isinstance(name, bool) or not isinstance(name, str | int):
+            raise TypeError(f"{name!r} is no id of an item")
+        self.items += 1
+        known = self.dataset.items.get(str(name))
+        if known is None:
+            self.unknown += 1
+            return Item(str(name), str(facts.get("title", "")))
+        return known
 
     def _known(self) -> Mapping[str, tuple[Rating, ...]]:
         if self._by_user is None:
@@ -144,13 +169,6 @@ class Histories:
                 found.setdefault(str(user), []).append(rating)
             self._by_user = {user: tuple(each) for user, each in found.items()}
         return self._by_user
-
-
-def item_of(given: object, dataset: Dataset) -> Item:
-    """The item with an id; one that the data lack has this id alone."""
-    facts = given if isinstance(given, dict) else {"id": given}
-    name = str(facts.get("id", facts.get("item")))
-    return dataset.items.get(name) or Item(name, str(facts.get("title", "")))
 
 
 def request_of(
@@ -180,8 +198,8 @@ def request_of(
             scale=dataset.scale,
             candidates=None
             if candidates is None
-            else tuple(item_of(each, dataset) for each in candidates),
-            k=int(row.get("k") or len(row["items"]) or k),
+            else tuple(histories.item(each) for each in candidates),
+            k=_size(row.get("k", len(row["items"]) or k)),
             attributes={
                 name: value
                 for name, value in row.items()
@@ -195,18 +213,19 @@ def request_of(
         ) from error
 
 
+def _size(given: object) -> int:
+    """The number of items that are asked for.
+
+    Raises:
+        ValueError: If it is no whole number from 1.
+    """
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ValueError(f"k is {given!r}, not a whole number from 1")
+    return given
+
+
 def write_log(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows as a log."""
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def with_answers(
-    rows: Sequence[Mapping[str, Any]],
-    answers: Sequence[Sequence[str] | None],
-) -> Iterator[Mapping[str, Any]]:
-    """The rows with other answers; those without an answer are left out."""
-    for row, items in zip(rows, answers, strict=True):
-        if items is not None:
-            yield {**row, "items": list(items)}

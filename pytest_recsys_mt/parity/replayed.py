@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pytest_recsys_mt.parity import log_report
 from pytest_recsys_mt.parity.recorded import TASK
-from pytest_recsys_mt.parity.recorded_requests import recorded, write_log
-from pytest_recsys_mt.parity.request_logs import paths_of
+from pytest_recsys_mt.parity.recorded_requests import Recorded, recorded, write_log
+from pytest_recsys_mt.parity.request_logs import MOST_LOST, paths_of
 from pytest_recsys_mt.safety.errors import DataError
 
 USERS = 200
@@ -46,18 +46,10 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
         raise DataError(
             "--open says which candidates are offered, and the rows of a log say that; leave it out",
         )
-    users = given.users or USERS
-    found = recorded(
-        Path(source),
-        paths_of(given.map),
-        users,
-        0,
-        answered=any(sides),
-    )
-    print(
-        f"{source}: one request of each of {len(found.rows):,} of {found.users:,} users, of {found.requests:,} requests",
-        flush=True,
-    )
+    users = USERS if given.users is None else given.users
+    if users < 1:
+        raise DataError(f"--users is {users}; give a whole number from 1")
+    found = _read(source, given.map, users, answered=any(sides))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         logs = [folder / "first.jsonl", folder / "second.jsonl"]
@@ -78,6 +70,26 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
             for spec, is_log in zip(specs, sides, strict=True)
         ]
         return log_report.run(compared, (names[0], names[1]))
+
+
+def _read(source: str, places: str | None, users: int, *, answered: bool) -> Recorded:
+    """The requests of a log, of which the account is printed.
+
+    Raises:
+        DataError: If too many of its rows are not read.
+    """
+    found = recorded(Path(source), paths_of(places), users, 0, answered=answered)
+    print(
+        f"{source}: one request of each of {len(found.rows):,} of {found.users:,} users, of {len(found.log.users):,} requests"
+        f"{log_report.rows_left_out(found.log)}",
+        flush=True,
+    )
+    if found.log.unread > MOST_LOST:
+        raise DataError(
+            f"{found.log.unread:.0%} of the rows of {source} are not read, so nothing is compared; at most {MOST_LOST:.0%} may be: "
+            f"{'; '.join(found.log.examples)}",
+        )
+    return found
 
 
 def _send(given: argparse.Namespace, spec: str, rows: Path, answers: Path) -> int:

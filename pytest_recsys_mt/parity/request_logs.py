@@ -37,6 +37,11 @@ request counts as a user of its own.
 ANSWERS = 2
 """How many answers to one request are read: two show the noise of the recommender."""
 
+MOST_LOST = 0.05
+"""The largest share of requests that only one log answers, or that have two users, and
+of rows that are not read, at which something is claimed.
+"""
+
 EXAMPLES = 3
 _BLOCK = 20_000  # rows of a Parquet file that are read at a time
 
@@ -96,6 +101,8 @@ class Log:
         further: How many rows are answers beyond `ANSWERS` to a request.
         other_user: How many rows name another user than an earlier row of the same
             request.
+        without_user: How many rows name no user: each of their requests counts as a user
+            of its own.
         repeats: How many kept lists named an item twice; its first place counts.
         longest: How many items the longest list has.
     """
@@ -109,6 +116,7 @@ class Log:
     examples: list[str] = field(default_factory=list)
     further: int = 0
     other_user: int = 0
+    without_user: int = 0
     repeats: int = 0
     longest: int = 0
     _items: array[int] = field(default_factory=lambda: array("i"))
@@ -134,8 +142,10 @@ class Log:
 
     @property
     def unread(self) -> float:
-        """The share of rows that could not be read."""
-        return self.unreadable / self.rows
+        """The share of rows that could not be read, or name another user than an earlier
+        row of the same request.
+        """
+        return (self.unreadable + self.other_user) / self.rows
 
     @cached_property
     def varies(self) -> bool:
@@ -257,7 +267,7 @@ def read(
     log = Log(path)
     for place, row in _rows(path):
         try:
-            request, user, items = _fields_of(row, paths, answered)
+            request, named, items = _fields_of(row, paths, answered)
         except (DataError, ValueError, RecursionError) as error:
             log.unreadable += 1
             if len(log.examples) < EXAMPLES:
@@ -265,6 +275,8 @@ def read(
         else:
             distinct = list(dict.fromkeys(items))
             log.repeats += len(distinct) < len(items)
+            log.without_user += named is None
+            user = request if named is None else named
             number_of = numbered.items.of
             numbers = [number_of(item) for item in distinct]
             log._keep(numbered.requests.of(request), numbered.users.of(user), numbers)
@@ -299,7 +311,7 @@ def _fields_of(
     row: object,
     paths: Mapping[str, Sequence[str]],
     answered: bool,
-) -> tuple[str, str, list[str]]:
+) -> tuple[str, str | None, list[str]]:
     """The request, the user and the items of a row.
 
     Raises:
@@ -327,7 +339,7 @@ def _fields_of(
             ids.append(
                 _id("items", item.get("id") if isinstance(item, dict) else item, paths),
             )
-    return request, request if user is None else _id("user", user, paths), ids
+    return request, None if user is None else _id("user", user, paths), ids
 
 
 def _at(row: object, path: Sequence[str]) -> object:

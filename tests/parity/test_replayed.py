@@ -87,7 +87,7 @@ def test_a_recommender_is_compared_with_a_log(
     assert status == 0, text
     assert "one request of each of 120 of 120 users, of 240 requests" in text
     assert "120 requests, 120 with the history of the log" in text
-    assert "0 answers are missing" in text
+    assert "1 answers to each; 0 are missing" in text
     assert "shop.py:Shop and served.jsonl: the same lists" in text
     assert "120 requests: 120 compared" in text
 
@@ -102,7 +102,7 @@ def test_two_recommenders_are_sent_the_requests_of_a_log(
     assert "shop.py:Shop and shop.py:Stale: other lists" in text
     # A noisy one is sent each request twice, and a failure is counted.
     status, text = parity(capfd, "shop.py:Noisy", "served.jsonl")
-    assert "2 answers are missing" in text
+    assert "2 are missing: 2 of ValueError: no such user" in text
     assert "1 left out only B answers" in text
     assert "no log has two answers" not in text, "its noise is known"
 
@@ -122,24 +122,58 @@ def test_the_history_is_that_of_the_log_else_of_the_data() -> None:
     assert counts == (1, 1, 1)
 
 
-@pytest.mark.parametrize("wrong", [{"candidates": 3}, {"k": "many"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"candidates": 3},
+        {"candidates": [None]},
+        {"k": "many"},
+        {"k": 0},
+        {"history": "m001"},
+    ],
+)
 def test_a_row_that_is_no_request_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="'r3' is no request"):
         request_of({**row(3), "items": [], **wrong}, Histories(load("mini")), 5, 20)
 
 
+def test_what_is_not_sent_is_counted(
+    log: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    rows = log.read_text().splitlines()
+    log.write_text("\n".join([*rows[:200], *["{oops"] * 40]))
+    status, text = parity(capfd, "shop.py:Shop", "served.jsonl")
+    assert (status, "40 cannot be read" in text) == (2, True)
+    assert "17% of the rows of served.jsonl are not read" in text
+    log.write_text("\n".join(rows))
+    status, text = parity(
+        capfd, "itemknn", "shop.py:Shop", "--on=served.jsonl", "--users=0"
+    )
+    assert (status, "--users is 0" in text) == (2, True)
+    unknown = [row.replace('"m', '"film') for row in rows]
+    log.write_text("\n".join(unknown))
+    status, text = parity(capfd, "itemknn", "bm25", "--on=served.jsonl", "--users=9")
+    assert status == 1
+    assert "itemknn is fitted to mini, which lacks 288 of the 288 items" in text
+    (log.parent / "log.json").write_text("{}")
+    with pytest.raises(SystemExit):
+        parity(capfd, "shop.py:Shop", "log.json")
+    assert "is a file, and no log" in capfd.readouterr().err
+
+
 def test_each_user_is_drawn_once_and_rows_may_lack_an_answer(log: Path) -> None:
     found = recorded(log, paths_of(None), 50, 0, answered=True)
     users = [own[0]["user"] for own in found.rows]
-    assert (len(users), len(set(users)), found.users, found.requests) == (
+    assert (len(users), len(set(users)), found.users, len(found.log.users)) == (
         50,
         50,
         120,
         240,
     )
     again = recorded(log, paths_of(None), 50, 0, answered=True)
-    assert again == found
-    assert recorded(log, paths_of(None), 50, 1, answered=True) != found
+    assert again.rows == found.rows
+    assert recorded(log, paths_of(None), 50, 1, answered=True).rows != found.rows
     log.write_text("\n".join(json.dumps(row(number)) for number in range(9)))
     assert len(recorded(log, paths_of(None), 50, 0, answered=False).rows) == 9
     with pytest.raises(DataError, match="no row that can be read"):

@@ -55,8 +55,17 @@ def dependences(rows: Iterable[Row]) -> list[str]:
         series = [row["per_user"] for row in own if not row["joint"]]
         found = dependence(series)
         if found is not None:
+            # Of two recommenders either may be the one whose answers depend on it.
+            others = sorted(
+                {
+                    str(row["details"]["against"])
+                    for row in own
+                    if row["details"].get("against")
+                }
+            )
+            names = " or ".join([model, *others])
             notes.append(
-                f"{model}: {found.words}, in all its verdicts together, so {UNPROVEN}",
+                f"{names}: {found.words}, in all its verdicts together, so {UNPROVEN}",
             )
     return notes
 

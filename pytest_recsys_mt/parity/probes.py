@@ -141,7 +141,7 @@ def _counts(
     """For how many users each guess explains the list of a side, and on how many it was
     tried: on further ones as long as it explains all.
     """
-    counts = dict.fromkeys(guesses, (0, 0))
+    counts: dict[Guess, tuple[int, int]] = dict.fromkeys(guesses, (0, 0))
     begin = 0
     for size in STAGES:
         left = [
@@ -178,7 +178,7 @@ def _explaining(
             assert request is not None
             requests.append(request)
             tried.append((guess, each.lists[answers_so]))
-    counts = dict.fromkeys(guesses, (0, 0))
+    counts: dict[Guess, tuple[int, int]] = dict.fromkeys(guesses, (0, 0))
     answers = ask(requests) if requests else []
     for (guess, wanted), answer in zip(tried, answers, strict=True):
         explained, number = counts[guess]

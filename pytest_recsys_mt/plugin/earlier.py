@@ -56,8 +56,13 @@ class Earlier:
         self._records: dict[int, Sequence[Row]] = {}  # by the number of a kept run
         self.replayed: dict[str, str] = {}
 
-    @cached_property
+    @property
     def known(self) -> Mapping[str, Was]:
+        """The earlier state of each test, by its id."""
+        return self._known
+
+    @cached_property
+    def _known(self) -> Mapping[str, Was]:
         """The earlier state of each test, by its id; on a worker
         only of tests that were not settled.
         """

@@ -22,8 +22,8 @@ THRESHOLDS = (5, 10, 15, 20, 50, 100)
 """Where numbers are split, in addition to their median."""
 
 FEWEST = 5
-"""Users with a trait, and without it, that it takes to look at it; likewise shares of
-the looked-at items, in percent.
+"""Users with a trait, and without it, that it takes to look at it; likewise items with
+it, or so many percent of them where they are fewer than 100.
 """
 
 MOST_VALUES = 60

@@ -169,13 +169,20 @@ def _of_first_times(items: Sequence[Item], context: Context) -> Iterator[Trait]:
         if 2 * newest > len(ascending):
             return
         limit = float(ascending[-newest])
-        day = datetime.datetime.fromtimestamp(limit, datetime.UTC).date().isoformat()
         mask = own >= limit
         if mask.any():
             yield Trait(
-                f"are among the {newest} newest of the data, first rated since {day}",
+                f"are among the {newest} newest of the data, first rated since {_day(limit)}",
                 mask,
             )
+
+
+def _day(second: float) -> str:
+    """The day of a time in UTC; the number itself where it is none that a date can have."""
+    try:
+        return datetime.datetime.fromtimestamp(second, datetime.UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return f"{second:.10g}"
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:

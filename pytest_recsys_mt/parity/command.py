@@ -3,11 +3,10 @@ recommenders.
 """
 
 import argparse
-import contextlib
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from pytest_recsys_mt.parity.process import run_pytest
 
 PERCENT = ("1", "2", "5", "10")
 """The margins, in percent. Each has a test in `promise`,
@@ -135,13 +134,7 @@ def run(given: argparse.Namespace) -> int:
             f"both are one recommender: this is an A/A test of {given.first}",
             flush=True,
         )
-    with subprocess.Popen([sys.executable, "-m", "pytest", *command]) as process:
-        while process.returncode is None:
-            # Ctrl-C reaches pytest too, which ends its run in order; this process waits
-            # for it.
-            with contextlib.suppress(KeyboardInterrupt):
-                process.wait()
-    return process.returncode
+    return run_pytest(command)
 
 
 def arguments(given: argparse.Namespace) -> list[str]:

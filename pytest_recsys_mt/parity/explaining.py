@@ -17,11 +17,6 @@ from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import SHARED, Verdict, annotate
 
-NO_CAUSE = (
-    "No changed request that was tried explains what differs (a shorter history, other ratings, attributes, times or "
-    "candidates), as far as the limits of the run allowed to try them."
-)
-
 CAUSE = "cause"
 """The detail of a verdict that holds the explanation."""
 
@@ -47,16 +42,34 @@ def explained(
     if verdict.status != "violated":
         return verdict
     differing = list(_differing(sides))
-    asks = (_ask_of(both[0]), _ask_of(both[1]))
-    found = explanation(differing, asks, both[0].dataset.thing)
+    thing = both[0].dataset.thing
+    missing: list[Request] = []
+    asks = (_ask_of(both[0], missing), _ask_of(both[1], missing))
+    found = explanation(differing, asks, thing)
     shared = dict(verdict.details.get(SHARED, {}))
     if found is None:
-        shared["text"] = " ".join(filter(None, (shared.get("text", ""), NO_CAUSE)))
+        guesses = len(list(guesses_for([each.request for each in differing], thing)))
+        none = _no_cause(guesses, len(missing))
+        shared["text"] = " ".join(filter(None, (shared.get("text", ""), none)))
         return annotate(verdict, **{SHARED: shared})
     sentence = found.sentence((both[0].model, both[1].model))
     shared["text"] = " ".join(filter(None, (sentence, shared.get("text", ""))))
     cause = {"words": found.words, "explained": found.explained, "tried": found.tried}
     return annotate(verdict, **{SHARED: shared, CAUSE: cause})
+
+
+def _no_cause(guesses: int, missing: int) -> str:
+    """A sentence on a search that found nothing.
+
+    Args:
+        guesses: How many changed requests were tried.
+        missing: How many answers to them are missing.
+    """
+    lost = f"; {missing} answers to them are missing" if missing else ""
+    return (
+        f"None of {guesses} changed requests explains what differs (a shorter history, other ratings, attributes, times "
+        f"or candidates){lost}."
+    )
 
 
 def _differing(sides: tuple[Answers, Answers]) -> Iterator[Differing]:
@@ -68,11 +81,17 @@ def _differing(sides: tuple[Answers, Answers]) -> Iterator[Differing]:
             yield Differing(ours.request, lists)
 
 
-def _ask_of(recsys: Any) -> Ask:
-    """Sends requests to a recommender, as calls that show what is read."""
+def _ask_of(recsys: Any, missing: list[Request]) -> Ask:
+    """Sends requests to a recommender, as calls that show what is read; those without
+    an answer are added to `missing`.
+    """
 
     def ask(requests: Sequence[Request]) -> list[Sequence[str] | None]:
-        return [each.items for each in answers_of(recsys, requests, "control")]
+        answers = answers_of(recsys, requests, "control")
+        for request, answer in zip(requests, answers, strict=True):
+            if answer.items is None:
+                missing.append(request)
+        return [answer.items for answer in answers]
 
     return ask
 

@@ -61,7 +61,7 @@ def test_requests_of_a_log_are_answered(recsys: Any) -> None:
     causes = f": {missing}" if missing else ""
     account = [
         f"{recsys.model}: {len(requests)} requests, {histories_in_words}",
-        f"{replicates} answers to each; {reasons.total()} are missing{causes}",
+        f"each sent {'once' if replicates == 1 else 'twice'}; {reasons.total()} answers are missing{causes}",
     ]
     if histories.unknown:
         account.append(

@@ -1,20 +1,18 @@
-"""Two sides of `recsys-mt parity` that answer the requests of a log: recommenders are
-sent them, and a log is what it is.
+"""`recsys-mt parity` on the requests of a log: they are sent to each recommender, and the
+answers are compared as logs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
 
 from pytest_recsys_mt.parity import log_report
+from pytest_recsys_mt.parity.process import run_pytest
 from pytest_recsys_mt.parity.recorded import TASK
 from pytest_recsys_mt.parity.recorded_requests import Recorded, recorded, write_log
 from pytest_recsys_mt.parity.request_logs import MOST_LOST, paths_of
@@ -94,15 +92,9 @@ def _read(source: str, places: str | None, users: int, *, answered: bool) -> Rec
 
 def _send(given: argparse.Namespace, spec: str, rows: Path, answers: Path) -> int:
     """Let pytest send the requests to a recommender; returns its exit status."""
-    command = [
-        *(sys.executable, "-m", "pytest", "-q", "--pyargs", "pytest_recsys_mt.parity"),
-        *(
-            "-o",
-            "python_files=recorded.py",
-            f"--recsys-model={spec}",
-            "--recsys-keep=no",
-        ),
-    ]
+    command = ["-q", "--pyargs", "pytest_recsys_mt.parity"]
+    command += ["-o", "python_files=recorded.py", "--recsys-keep=no"]
+    command.append(f"--recsys-model={spec}")
     if given.data is not None:
         command.append(f"--recsys-data={given.data}")
     if given.fresh:
@@ -111,15 +103,11 @@ def _send(given: argparse.Namespace, spec: str, rows: Path, answers: Path) -> in
     task = json.dumps(
         {"rows": str(rows), "answers": str(answers), "account": str(account)},
     )
-    done = subprocess.run(
-        [*command, *given.pytest],
-        env={**os.environ, TASK: task},
-        check=False,
-    )
-    if not done.returncode and not answers.exists():
+    status = run_pytest([*command, *given.pytest], **{TASK: task})
+    if not status and not answers.exists():
         raise DataError(
             f"no answer of {spec} was written, so nothing is compared; leave out options that keep the test from running",
         )
     if account.exists():
         print(account.read_text(encoding="utf-8"), flush=True)
-    return done.returncode
+    return status

@@ -3,6 +3,7 @@ of random changes nothing is said.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -83,6 +84,22 @@ def test_lists_that_differ_in_the_order_of_neighbours_are_named() -> None:
     far = [[last, *rest] for *rest, last in source]
     assert swapped_neighbours(as_asked(source), as_asked(far)) == ""
     assert swapped_neighbours(as_asked(source[:2]), as_asked(swapped[:2])) == ""
+
+
+def test_a_few_items_are_named_in_place_of_what_they_share_by_chance() -> None:
+    rng = np.random.default_rng(4)
+    world = drawn(rng, 100)
+    counts = Counter(item for ranking in world.rankings for item in ranking[:10])
+    lost = {item for item, _ in counts.most_common(4)}
+    found = read(
+        world,
+        [
+            [item for item in ranking if item not in lost][:10]
+            for ranking in world.rankings
+        ],
+    )[SHARED]
+    assert "are of 4 items: " in found["text"]
+    assert "modulo" not in found["text"]
 
 
 def changed_at_random(seed: int) -> str:

@@ -87,7 +87,7 @@ def test_a_recommender_is_compared_with_a_log(
     assert status == 0, text
     assert "one request of each of 120 of 120 users, of 240 requests" in text
     assert "120 requests, 120 with the history of the log" in text
-    assert "1 answers to each; 0 are missing" in text
+    assert "each sent once; 0 answers are missing" in text
     assert "shop.py:Shop and served.jsonl: the same lists" in text
     assert "120 requests: 120 compared" in text
 
@@ -102,7 +102,9 @@ def test_two_recommenders_are_sent_the_requests_of_a_log(
     assert "shop.py:Shop and shop.py:Stale: other lists" in text
     # A noisy one is sent each request twice, and a failure is counted.
     status, text = parity(capfd, "shop.py:Noisy", "served.jsonl")
-    assert "2 are missing: 2 of ValueError: no such user" in text
+    assert (
+        "each sent twice; 2 answers are missing: 2 of ValueError: no such user" in text
+    )
     assert "1 left out only B answers" in text
     assert "no log has two answers" not in text, "its noise is known"
 

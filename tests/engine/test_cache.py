@@ -568,6 +568,7 @@ def test_a_database_that_stays_locked_ends_the_writing(folder: Path) -> None:
     """
     cache = AnswerCache(folder)
     assert cache._rows is not None
+    cache._rows._timeout = 0.05  # of the connection that is opened after a fault
     cache._rows._con.execute("PRAGMA busy_timeout = 50")
     with rows(folder) as connection:
         connection.execute("BEGIN IMMEDIATE")

@@ -4,9 +4,8 @@ environment.
     python -m tests.guide FOLDER [SHARE OF]
 
 The folder holds the environment's programs, such as ``.venv/bin``. A page that needs
-more than the core is named and left out. With ``0 3``, the README and the first of
-three shares of the others; with ``0 0``, the README alone. Ends with 1 if a page is not
-as it says.
+more than the core is named and left out. With ``0 3``, the first of three shares, which
+has the README; with ``0 0``, the README alone. Ends with 1 if a page is not as it says.
 """
 
 import sys
@@ -36,7 +35,7 @@ def follow(room: str, name: str, journey: Journey) -> None:
 def main(programs: Path, share: int = 0, of: int = 1) -> int:
     """Follow the pages of a share; 1 if one failed."""
     failed = 0
-    for room, name in [PAGES[0], *(PAGES[1 + share :: of] if of else ())]:
+    for room, name in PAGES[share::of] if of else PAGES[:1]:
         begin = time.monotonic()
         if needs := needs_of(DOCS / room / f"{name}.md"):
             print(f"{name}: left out, as it needs {', '.join(needs)}")

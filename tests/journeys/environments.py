@@ -46,11 +46,12 @@ def _make(place: Path, needs: Sequence[str]) -> None:
     # No LiteLLM takes the versions of all that is fixed: its readers have what pip
     # finds for them.
     fixed = [] if "litellm" in extras else ["-c", "constraints.txt"]
+    # Compiling all that is installed takes longer than what is used of it.
+    pip = ("-m", "pip", "install", "-q", "--no-compile", "--disable-pip-version-check")
     subprocess.run(
-        [
-            str(place / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check",
-            *fixed, "-e", f".{extras}", *others,
-        ],
-        cwd=ROOT, check=True, capture_output=True,
-    )  # fmt: skip
+        [place / "bin" / "python", *pip, *fixed, "-e", f".{extras}", *others],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     (place / "ready").touch()

@@ -163,8 +163,9 @@ def test_answers_that_nobody_takes_hold_the_calls_back(
     faulty: FaultServer,
 ) -> None:
     # Before any is taken each of three workers asks once; with `ahead`, two more
-    # answers may wait. Those of the first list count anew: its reader holds it.
-    least, most = (6, 10) if ahead else (3, 3)
+    # answers may wait. The first list may hold all of these five, whose workers wait
+    # until it is read; if it holds fewer, as many more are asked.
+    least, most = (5, 10) if ahead else (3, 3)
     reached, overrun = threading.Event(), threading.Event()
 
     def answer(payload: object) -> Reply:

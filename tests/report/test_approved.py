@@ -14,6 +14,7 @@ import pytest
 from pytest_regressions.file_regression import FileRegressionFixture
 
 from tests.gate.conftest import TOYS
+from tests.journeys.pages import FOREIGN
 from tests.report.test_page import Page
 
 TESTS = """
@@ -106,10 +107,15 @@ def stable(report: str) -> str:
 
 def output(folder: Path, *arguments: str, **environment: str) -> str:
     """What a command prints in a terminal of 80 columns."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PYTHONPATH" or not FOREIGN.fullmatch(name)
+    }
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={**os.environ, "COLUMNS": "80", **environment},
+        env={**own, "COLUMNS": "80", **environment},
         capture_output=True,
         text=True,
         check=False,

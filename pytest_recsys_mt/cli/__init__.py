@@ -16,13 +16,16 @@ from pytest_recsys_mt.cli.arguments import Command, read_arguments
 UNREAD = 141
 """The status of a program that SIGPIPE ended."""
 
+INTERRUPTED = 130
+"""The status of a program that Ctrl-C ended, as a shell reports it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the
-        command could not run, 141 if its output is not read to the end, as of a shell.
+        command could not run, 130 if Ctrl-C ended it, 141 if its output is not read to the end, as of a shell.
     """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -31,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(arguments)
         finally:
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("recsys-mt: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except OSError as error:
         if error.filename is not None:
             print(

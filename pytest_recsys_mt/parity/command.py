@@ -107,13 +107,13 @@ def run(given: argparse.Namespace) -> int:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing
         could be shown.
     """
-    from pytest_recsys_mt.parity import request_logs
+    from pytest_recsys_mt.parity import log_rows
 
-    sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
+    sides = [log_rows.is_log(spec) for spec in (given.first, given.second)]
     for spec, is_log in zip((given.first, given.second), sides, strict=True):
         if not is_log and Path(spec).is_file() and not spec.endswith(".py"):
             given.parser.error(
-                f"{spec!r} is a file, and no log: name one that ends in {', '.join(request_logs.ENDINGS)}",
+                f"{spec!r} is a file, and no log: name one that ends in {', '.join(log_rows.ENDINGS)}",
             )
     if all(sides):
         from pytest_recsys_mt.parity import log_report

@@ -23,33 +23,58 @@ class Lists:
         before: The first answers of the first log.
         after: Those of the second one.
         agreement: The mean agreement of an answer of each log, ``(n,)``.
-        floor: The mean agreement of two answers of one log, ``(n,)``. A recommender of
-            one answer a request is taken to answer alike: its own agreement is 1.
+        floors: For each log, the agreement of its two answers, ``(n,)``: NaN where it
+            has one answer and others vary. A recommender whose answers never vary agrees
+            with itself: 1.
     """
 
     before: Integers
     after: Integers
     agreement: Floats
-    floor: Floats
+    floors: tuple[Floats, Floats]
 
     @classmethod
     def of(cls, first: Log, second: Log, chosen: Integers) -> Lists:
         """The lists of the chosen requests."""
-        places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
+        places = places_of(first, second)
         answers = [
             [log.lists(answer, chosen, places) for answer in range(1 + log.varies)]
             for log in (first, second)
         ]
+        twice = [log.answered(1)[chosen] for log in (first, second)]
         floors = []
-        for own in answers:
+        for own, has_two in zip(answers, twice, strict=True):
             alike = np.ones(len(chosen))
-            floors.append(_agreement(own[0], own[1]) if len(own) == 2 else alike)
-        across = [_agreement(one, other) for one in answers[0] for other in answers[1]]
+            if len(own) == 2:
+                alike = np.where(has_two, _agreement(own[0], own[1]), np.nan)
+            floors.append(alike)
+        across = []
+        for place, one in enumerate(answers[0]):
+            for other_place, other in enumerate(answers[1]):
+                there = np.ones(len(chosen), bool)
+                there &= twice[0] if place else True
+                there &= twice[1] if other_place else True
+                across.append(np.where(there, _agreement(one, other), np.nan))
         return cls(
             answers[0][0],
             answers[1][0],
-            np.mean(across, axis=0),
-            np.mean(floors, axis=0),
+            np.nanmean(across, axis=0),
+            (floors[0], floors[1]),
+        )
+
+    @property
+    def floor(self) -> Floats:
+        """The mean agreement of two answers of one log, ``(n,)``; NaN if unknown."""
+        mean: Floats = (self.floors[0] + self.floors[1]) / 2
+        return mean
+
+    def take(self, chosen: NDArray[np.bool_]) -> Lists:
+        """Those of some requests."""
+        return Lists(
+            self.before[chosen],
+            self.after[chosen],
+            self.agreement[chosen],
+            (self.floors[0][chosen], self.floors[1][chosen]),
         )
 
     @property
@@ -70,6 +95,11 @@ class Lists:
         noise, the loss of agreement beyond it.
         """
         return self.floor - self.agreement if noisy else self.differs.astype(np.float64)
+
+
+def places_of(first: Log, second: Log) -> int:
+    """How many places of each list are compared."""
+    return max(1, min(MOST_PLACES, max(first.longest, second.longest)))
 
 
 def _agreement(a: Integers, b: Integers) -> Floats:

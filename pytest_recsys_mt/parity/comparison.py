@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
-from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.parity.bounds import (
+    Status,
+    bounded,
+    bounded_apart,
+    means,
+)
 from pytest_recsys_mt.parity.compared_lists import Lists
+from pytest_recsys_mt.parity.compared_scores import Scores, compared_scores
 from pytest_recsys_mt.parity.request_logs import MOST_LOST, Log, Numbered
 from pytest_recsys_mt.parity.shared import shared_by_changed
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict.answers import Context
 
-ALPHA = 0.05
-"""Error rate of either claim."""
+FEW_ONCE = 0.01
+"""Up to this share of requests may have one answer in a log that has two to the others:
+they count as unknown. Beyond it, noise is that of the others.
+"""
 
 MOST_ITEMS = 10
 """Items that are listed of those which lists lost or gained."""
-
-Status = Literal["holds", "violated", "inconclusive", "error"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,8 @@ class Account:
         only_first: Those that the second log does not answer.
         only_second: Those that the first log does not answer.
         other_user: Those of which the logs name two users.
-        asked_once: Those with one answer in a log whose two answers to others differ,
-            so their noise is unknown.
+        asked_once: Those that are left out since a log whose two answers to others
+            differ has one answer to them, so their noise is unknown.
         empty: Those whose lists are empty in both logs, so that there is nothing to
             compare.
     """
@@ -53,7 +57,12 @@ class Account:
     @property
     def lost(self) -> float:
         """The share of requests that only one log answers, or that have two users."""
-        return (self.only_first + self.only_second + self.other_user) / self.requests
+        return self.missing / self.requests
+
+    @property
+    def missing(self) -> int:
+        """How many requests only one log answers, or have two users."""
+        return self.only_first + self.only_second + self.other_user
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,8 @@ class Comparison:
         account: The requests by their result.
         noisy: Whether a log has two answers to one request that differ, so that noise
             is known and taken off.
+        noise_of: How many of the compared requests show that noise, if not all do: that
+            of the others is taken to be alike.
         users: How many users the compared requests are of; each counts once.
         margin: The most that `mean` may be.
         mean: The mean share of changed lists of a user; with noise, the mean loss of
@@ -81,6 +92,7 @@ class Comparison:
             log with it, of the second.
         shared: The common property of the changed lists, in a sentence or two; empty if
             none stands out.
+        scores: How the scores of the same items differ; None if a log has none.
     """
 
     status: Status
@@ -97,6 +109,8 @@ class Comparison:
     places: int
     items: Sequence[tuple[str, int, int]] = ()
     shared: str = ""
+    noise_of: int | None = None
+    scores: Scores | None = None
 
 
 def compare(
@@ -110,10 +124,10 @@ def compare(
 ) -> Comparison:
     """Compare the answers of two recommenders to the same requests.
 
-    Users are the sample: each has the mean of its requests, and they are bet on in a
-    random order (see `Bets`). A request that only one log answers, or of two users,
-    counts at both ends of the possible values: as another list against the claim that
-    lists are the same, and as the same list against the opposite claim.
+    Users are the sample: each has the mean of its requests. A request that only one log
+    answers, or of two users, counts at both ends of the possible values. Noise is taken
+    off request by request where a log has two answers to (nearly) each; where it has two
+    to some, see `bounded_apart`.
 
     Args:
         first: One log.
@@ -123,103 +137,77 @@ def compare(
         catalogue: Facts about items, by id; may be empty.
         thing: The name of an item, such as ``book``.
     """
-    varying = [log for log in (first, second) if log.varies]
-    noisy = bool(varying)
-    chosen, account = _compared(first, second, varying)
+    noisy = first.varies or second.varies
+    chosen, account = _compared(first, second)
     lists = Lists.of(first, second, chosen)
-    effect = lists.effect(noisy)
+    lost = _users_of_lost(first, second)
+    once = np.isnan(lists.floor)
+    is_apart = once.sum() > FEW_ONCE * len(once)
+    if not is_apart and once.any():
+        lost = np.append(lost, first.users[chosen[once]])
+        account = replace(
+            account,
+            compared=int((~once).sum()),
+            asked_once=int(once.sum()),
+        )
+        chosen, lists = chosen[~once], lists.take(~once)
     user = first.users[chosen]
-    by_user = _means(user, effect)
-    low = -1.0 if noisy else 0.0
-    at_least, at_most = _at_ends(user, effect, _users_of_lost(first, second), low)
-    status, bounds = _judged(at_least, at_most, low, margin)
-    if not _allows_claims(account, first, second):
-        status = "error"
+    if is_apart:
+        found = bounded_apart(user, lists.agreement, lists.floors, lost, margin)
+    else:
+        low = -1.0 if noisy else 0.0
+        found = bounded(user, lists.effect(noisy), lost, low, margin)
+    is_enough = _allows_claims(account, first, second)
     shared = ""
-    if status != "holds" and len(chosen):
+    if not (is_enough and found.status == "holds") and len(chosen):
         # Lists that differ by noise say nothing of the items in them.
         context = Context(items=catalogue, thing=thing, deterministic=not noisy)
         shared = shared_by_changed((first, second), chosen, lists, numbered, context)
+    shows_noise = ~np.isnan(lists.floor)
     return Comparison(
-        status=status,
+        status=found.status if is_enough else "error",
         account=account,
         noisy=noisy,
-        users=len(by_user),
+        users=len(np.unique(user)),
         margin=margin,
-        mean=_mean(by_user),
-        bounds=bounds,
+        mean=found.mean,
+        bounds=(found.low, found.high),
         changed=int(lists.differs.sum()),
         reordered=int((lists.differs & lists.same_items).sum()),
-        agreement=_mean(_means(user, lists.agreement)),
-        floor=_mean(_means(user, lists.floor)) if noisy else None,
+        agreement=_mean_of_users(user, lists.agreement),
+        floor=_mean_of_users(user[shows_noise], lists.floor[shows_noise])
+        if noisy
+        else None,
+        noise_of=int(shows_noise.sum()) if is_apart else None,
         places=lists.before.shape[1],
         items=_moved_items(lists.before, lists.after, numbered),
         shared=shared,
+        scores=compared_scores(first, second, chosen, lists, numbered),
     )
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else 0.0
+def _mean_of_users(user: Integers, values: Floats) -> float:
+    return float(means(user, values).mean()) if len(user) else 0.0
 
 
-def _compared(
-    first: Log,
-    second: Log,
-    varying: Sequence[Log],
-) -> tuple[Integers, Account]:
-    """The requests that count, and the others by their result;
-    those of `varying` need two answers.
-    """
+def _compared(first: Log, second: Log) -> tuple[Integers, Account]:
+    """The requests that count, and the others by their result."""
     in_first, in_second = first.answered(0), second.answered(0)
     in_both = in_first & in_second
     of_one_user = first.users == second.users
     counted = in_both & of_one_user
-    other_user = int((in_both & ~of_one_user).sum())
-    with_noise = counted
-    for log in varying:
-        with_noise = with_noise & log.answered(1)
     has_items = first.has_items | second.has_items
-    chosen = np.flatnonzero(with_noise & has_items)
+    chosen = np.flatnonzero(counted & has_items)
     account = Account(
         requests=len(in_first),
         compared=len(chosen),
         only_first=int((in_first & ~in_second).sum()),
         only_second=int((in_second & ~in_first).sum()),
-        other_user=other_user,
-        asked_once=int((counted & ~with_noise).sum()),
-        empty=int((with_noise & ~has_items).sum()),
+        other_user=int((in_both & ~of_one_user).sum()),
+        asked_once=0,
+        empty=int((counted & ~has_items).sum()),
     )
     return chosen, account
-
-
-def _means(user: Integers, values: Floats) -> Floats:
-    """The mean of each user who has a value, by number."""
-    counts = np.bincount(user)
-    sums = np.bincount(user, weights=values)
-    present = counts > 0
-    means: Floats = sums[present] / counts[present]
-    return means
-
-
-def _at_ends(
-    user: Integers,
-    effect: Floats,
-    lost: Integers,
-    low: float,
-) -> tuple[Floats, Floats]:
-    """The least and the most that the mean of each user can be, in one random order.
-
-    Args:
-        user: The user of each compared request.
-        effect: The effects of these requests.
-        lost: The user of each request of which nothing is known.
-        low: The least that an effect can be; the most is 1.
-    """
-    users = np.append(user, lost)
-    least = _means(users, np.append(effect, np.full(len(lost), low)))
-    most = _means(users, np.append(effect, np.ones(len(lost))))
-    order = generator("parity of logs", len(least)).permutation(len(least))
-    return least[order], most[order]
 
 
 def _allows_claims(account: Account, first: Log, second: Log) -> bool:
@@ -238,26 +226,6 @@ def _users_of_lost(first: Log, second: Log) -> Integers:
     lost = (in_first ^ in_second) | of_two_users
     users: Integers = np.where(in_first, first.users, second.users)[lost]
     return users
-
-
-def _judged(
-    at_least: Floats,
-    at_most: Floats,
-    low: float,
-    margin: float,
-) -> tuple[Status, tuple[float, float]]:
-    """The bounds that are shown for the mean, from the least and the most that it can
-    be for each user, in the order drawn.
-    """
-    if not len(at_least):
-        return "error", (low, 1.0)
-    least, most = Bets(at_least, low, 1.0), Bets(at_most, low, 1.0)
-    bounds = (least.lower(ALPHA), most.upper(ALPHA))
-    if most.p_at_least(margin) <= ALPHA:
-        return "holds", bounds
-    if least.p_at_most(margin) <= ALPHA:
-        return "violated", bounds
-    return "inconclusive", bounds
 
 
 def _moved_items(

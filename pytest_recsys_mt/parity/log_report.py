@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_recsys_mt.parity import comparison
-from pytest_recsys_mt.parity.comparison import ALPHA, Comparison
+from pytest_recsys_mt.parity.bounds import ALPHA
+from pytest_recsys_mt.parity.compared_scores import Scores
+from pytest_recsys_mt.parity.comparison import Comparison
+from pytest_recsys_mt.parity.log_rows import RowReader, paths_of
 from pytest_recsys_mt.parity.request_logs import (
     ANSWERS,
     MOST_LOST,
     Log,
     Numbered,
     finish,
-    paths_of,
     read,
 )
 from pytest_recsys_mt.report.outputs import require_output
@@ -47,7 +49,9 @@ def run(given: argparse.Namespace, names: tuple[str, str] | None = None) -> int:
     require_output(given.output, FORMATS, ())
     paths = paths_of(given.map)
     numbered = Numbered()
-    logs = tuple(read(path, paths, numbered) for path in (first_path, second_path))
+    logs = tuple(
+        read(path, RowReader(paths), numbered) for path in (first_path, second_path)
+    )
     for log in logs:
         finish(log, numbered)
     first, second = logs
@@ -67,29 +71,47 @@ def run(given: argparse.Namespace, names: tuple[str, str] | None = None) -> int:
     )
     passed = found.status == "holds"
     if given.exact:
-        is_whole = (
-            found.status != "error"
-            and not found.account.lost
-            and not _beyond(found, first, second)
-        )
-        passed = is_whole and not found.changed and not found.noisy
+        passed = not found.changed and not hindrances(found, first, second)
     sheets = _sheets(found, first, second, catalogue, exact=given.exact)
     one, other = names or (first_path.name, second_path.name)
-    title = f"{one} and {other}: {verdict(found, exact=given.exact)}"
+    said = exact_verdict(found, first, second) if given.exact else verdict(found)
+    title = f"{one} and {other}: {said}"
     write_sheets(given.output, "comparison", title, sheets, usual=".txt")
     return 0 if passed else 1
 
 
-def verdict(found: Comparison, *, exact: bool = False) -> str:
+def exact_verdict(found: Comparison, first: Log, second: Log) -> str:
+    """The outcome in a few words, where not one list may differ."""
+    if found.changed and not found.noisy:
+        return f"{_lists(found.changed)} differ"
+    if why := hindrances(found, first, second):
+        return f"it cannot be told, {why[0]}"
+    return "not one list differs"
+
+
+def hindrances(found: Comparison, first: Log, second: Log) -> list[str]:
+    """What keeps lists that do not differ from showing that none does."""
+    account = found.account
+    reasons = {
+        "as there is no request to compare": account.compared == 0,
+        "as two answers to one request differ": found.noisy,
+        f"as {account.missing:,} requests have one answer, or two users": account.missing,
+        f"as {first.unreadable + second.unreadable:,} rows cannot be read": (
+            first.unreadable + second.unreadable
+        ),
+        f"as lists have more than the {found.places} places that are compared": _beyond(
+            found,
+            first,
+            second,
+        ),
+    }
+    return [reason for reason, holds in reasons.items() if holds]
+
+
+def verdict(found: Comparison) -> str:
     """The outcome in a few words."""
     if found.status == "error":
         return "nothing can be said"
-    if exact:
-        return (
-            f"{_lists(found.changed)} differ"
-            if found.changed
-            else "not one list that was compared differs"
-        )
     if found.status == "holds":
         return "the same lists" if not found.noisy else "the same lists, but for noise"
     return "other lists" if found.status == "violated" else "it cannot be told"
@@ -146,26 +168,61 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
     allowed = (
         "none is allowed (--exact)" if exact else f"at most {found.margin:g} is allowed"
     )
+    # With --exact, the first line says the outcome, which is not that of the mean.
+    status = "" if exact else f"{found.status}: "
     if found.noisy:
-        yield f"{found.status}: the mean user loses {of_users} of agreement beyond the noise of both; {allowed}"
+        yield f"{status}the mean user loses {of_users} of agreement beyond the noise of both; {allowed}"
         yield (
             f"agreement (RBO) of both {found.agreement:.4f}, of two answers of one of them {found.floor:.4f}"
         )
+        if found.noise_of is not None:
+            yield (
+                f"noise is that of the {found.noise_of:,} requests that were answered twice; the other "
+                f"{found.account.compared - found.noise_of:,} are taken to vary as much: log all requests twice if those are of "
+                f"another kind, such as repeated after a failure"
+            )
     else:
-        yield f"{found.status}: the mean user gets another list in a share of {of_users} of the requests; {allowed}"
+        yield f"{status}the mean user gets another list in a share of {of_users} of the requests; {allowed}"
         yield f"agreement (RBO) of both: {found.agreement:.4f}"
     if found.status == "inconclusive" and not exact:
         yield (
-            f"{found.users:,} users show neither that it is at most {found.margin:g} nor that it is more: log more users, "
-            f"or allow more with --margin"
+            f"{found.users:,} users show neither that it is at most {found.margin:g} nor that it is more: {_advice(found)}"
         )
     compared = found.account.compared
     yield (
         f"{found.changed:,} of {compared:,} lists differ; {found.reordered:,} of these hold the same items in "
         f"another order"
     )
+    if found.scores is not None:
+        yield from _score_lines(found.scores)
     if exact and found.noisy:
         yield "--exact needs one answer a request: two answers to one request may differ by noise alone"
+
+
+def _advice(found: Comparison) -> str:
+    """What would tell more."""
+    if found.account.missing and found.mean <= found.margin:
+        return (
+            f"{found.account.missing:,} requests without two answers to compare may all differ; log these, "
+            f"or allow more with --margin"
+        )
+    if found.noise_of is not None:
+        return "log more users, and more requests twice, or allow more with --margin"
+    return "log more users, or allow more with --margin"
+
+
+def _score_lines(scores: Scores) -> Iterator[str]:
+    if not scores.changed:
+        yield f"scores: all {scores.compared:,} of items that both lists have are equal"
+        return
+    request, item = scores.example
+    yield (
+        f"scores: {scores.changed:,} of {scores.compared:,} of items that both lists have differ, in {scores.changed_lists:,} of "
+        f"{scores.lists:,} lists, {scores.same_lists:,} of them the same lists otherwise; by {scores.largest:.3g} at most "
+        f"(request {request!r}, item {item!r}), the median by {scores.median:.3g}"
+    )
+    if scores.rounding:
+        yield f"all these differences are as small as those of rounding to {scores.rounding}"
 
 
 def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
@@ -176,7 +233,9 @@ def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
         "only B answers": account.only_second,
         "of which A and B name two users": account.other_user,
         "whose lists are empty in both": account.empty,
-        "answered once, in a log that answers others twice, so their noise is unknown": account.asked_once,
+        "answered once, in a log that answers others twice; their noise is unknown, so they count against either claim": (
+            account.asked_once
+        ),
     }
     for why, count in left_out.items():
         if count:
@@ -215,12 +274,21 @@ def rows_left_out(log: Log) -> str:
                 log.without_user,
                 "name no user, so each of their requests counts as a user",
             ),
+            (
+                log.empty_repeats,
+                "have no item where another row of the request has some, which counts alone",
+            ),
+            (log.reader.unscored, "have scores that are not one number for each item"),
         )
         if count
     ]
     if log.repeats:
         parts.append(
             f"{log.repeats:,} lists name an item twice, whose first place counts",
+        )
+    if log.reader.decimals:
+        parts.append(
+            f"{log.reader.decimals:,} ids are numbers such as 17.0, read as 17",
         )
     return "".join(f"; {part}" for part in parts)
 

@@ -11,20 +11,13 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.datasets import Dataset
-from pytest_recsys_mt.parity.request_logs import (
-    ANSWERS,
-    FIELDS,
-    Log,
-    Numbered,
-    facts_at,
-    finish,
-    read,
-)
+from pytest_recsys_mt.parity.log_rows import MAPPED, Paths, RowReader, facts_at
+from pytest_recsys_mt.parity.request_logs import ANSWERS, Log, Numbered, finish, read
 from pytest_recsys_mt.requests import Item, Rating, Request
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.errors import DataError
 
-NOT_ATTRIBUTES = {*FIELDS, "history", "candidates", "k", "time", "scores", "version"}
+NOT_ATTRIBUTES = {*MAPPED, "version"}
 """Fields of a row that are no attributes of the user."""
 
 
@@ -45,7 +38,7 @@ class Recorded:
 
 def recorded(
     path: Path,
-    paths: Mapping[str, Sequence[str]],
+    paths: Paths,
     users: int,
     seed: int,
     *,
@@ -55,7 +48,7 @@ def recorded(
 
     Args:
         path: Of the log.
-        paths: Where the fields of a row are; see `request_logs.paths_of`.
+        paths: Where the fields of a row are; see `log_rows.paths_of`.
         users: The most users.
         seed: Of the draw.
         answered: Whether the rows must have the items of an answer.
@@ -64,7 +57,7 @@ def recorded(
         DataError: If the log cannot be read.
     """
     numbered = Numbered()
-    log = read(path, paths, numbered, answered=answered)
+    log = read(path, RowReader(paths, answered), numbered)
     finish(log, numbered)
     draw = generator(seed, "recorded requests").permutation(len(log.users))
     _, first_of_each = np.unique(log.users[draw], return_index=True)
@@ -73,7 +66,7 @@ def recorded(
         [int(log.rows_of(answer)[request]) for answer in range(ANSWERS)]
         for request in chosen
     ]
-    facts = facts_at(log, [row for both in numbers for row in both if row >= 0])
+    facts = facts_at(path, paths, [row for both in numbers for row in both if row >= 0])
     texts = list(numbered.requests.by_text), list(numbered.users.by_text)
     items = list(numbered.items.by_text)
     rows = []

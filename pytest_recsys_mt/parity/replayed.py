@@ -12,10 +12,11 @@ from copy import copy
 from pathlib import Path
 
 from pytest_recsys_mt.parity import log_report
+from pytest_recsys_mt.parity.log_rows import paths_of
 from pytest_recsys_mt.parity.process import run_pytest
 from pytest_recsys_mt.parity.recorded import TASK
 from pytest_recsys_mt.parity.recorded_requests import Recorded, recorded, write_log
-from pytest_recsys_mt.parity.request_logs import MOST_LOST, paths_of
+from pytest_recsys_mt.parity.request_logs import MOST_LOST
 from pytest_recsys_mt.safety.errors import DataError
 
 USERS = 200

@@ -1,38 +1,20 @@
-"""Reads logs of answered requests: JSON lines or Parquet, a row for each answer.
-
-A row holds the id of a ``request``, its ``user``, and the ``items`` that were shown,
-best first::
-
-    {"request": "7f3a", "user": "u17", "items": ["sku-5", "sku-9"], "version":
-    "2026-11-30"}
-
-Further fields of plain values are facts about the request, such as its country or its
-version.
-"""
+"""Logs of answered requests, held as arrays: a million requests fit in memory."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.oracles.arrays import PAD, Integers
-from pytest_recsys_mt.safety.errors import DataError, MissingExtraError
+from pytest_recsys_mt.oracles.arrays import PAD, Floats, Integers
+from pytest_recsys_mt.parity.log_rows import Fields, RowReader, place_of, rows_of
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
-
-ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".parquet")
-FIELDS = ("request", "user", "items")
-"""The fields that a log has, or that ``--map`` finds in it. Without ``user``, each
-request counts as a user of its own.
-"""
 
 ANSWERS = 2
 """How many answers to one request are read: two show the noise of the recommender."""
@@ -43,31 +25,6 @@ of rows that are not read, at which something is claimed.
 """
 
 EXAMPLES = 3
-_BLOCK = 20_000  # rows of a Parquet file that are read at a time
-
-
-def is_log(spec: str) -> bool:
-    """Whether a side of a comparison is named by a file of answers."""
-    return spec.endswith(ENDINGS)
-
-
-def paths_of(text: str | None) -> dict[str, list[str]]:
-    """Where the fields of a row are, from the text of ``--map``:
-    ``items=response.items.sku``.
-
-    Raises:
-        DataError: If it is no list of ``field=path``, or names another field.
-    """
-    paths = {name: [name] for name in FIELDS}
-    for part in filter(None, (text or "").split(",")):
-        name, found, path = part.partition("=")
-        if name.strip() not in FIELDS or not found or not path.strip():
-            raise DataError(
-                f"--map: {part!r} says no place of a field; write field=path, separated by commas, as in "
-                f"request=id,items=response.items.sku; the fields are {', '.join(FIELDS)}",
-            )
-        paths[name.strip()] = path.strip().split(".")
-    return paths
 
 
 @dataclass
@@ -103,11 +60,15 @@ class Log:
             request.
         without_user: How many rows name no user: each of their requests counts as a user
             of its own.
+        empty_repeats: How many rows have no item, where another row of the same request
+            has some: that one counts as the only answer, since a failure is no noise.
         repeats: How many kept lists named an item twice; its first place counts.
         longest: How many items the longest list has.
+        reader: What found the fields of its rows, with counts of what it made of them.
     """
 
     path: Path
+    reader: RowReader
     name: str = ""
     rows: int = 0
     row_of: list[array[int]] = field(default_factory=list)
@@ -117,9 +78,11 @@ class Log:
     further: int = 0
     other_user: int = 0
     without_user: int = 0
+    empty_repeats: int = 0
     repeats: int = 0
     longest: int = 0
     _items: array[int] = field(default_factory=lambda: array("i"))
+    _scores: array[float] | None = None
     _starts: list[array[int]] = field(default_factory=list)
     _lengths: list[array[int]] = field(default_factory=list)
 
@@ -169,20 +132,37 @@ class Log:
         """The first `k` items of an answer to some requests,
         ``(n, k)``, padded with -1 at the end.
         """
-        starts = np.frombuffer(self._starts[answer], np.int64)[requests]
-        lengths = np.minimum(
-            np.frombuffer(self._lengths[answer], np.int32)[requests],
-            k,
-        )
-        places = np.arange(k)
-        inside = places < lengths[:, None]
-        at = np.where(inside, starts[:, None] + places, 0)
+        at, inside = self._places(answer, requests, k)
         items = (
             np.frombuffer(self._items, np.int32)
             if self._items
             else np.zeros(1, np.int32)
         )
         return np.where(inside, items[at], PAD)
+
+    def scores(self, answer: int, requests: Integers, k: int) -> Floats | None:
+        """The scores of the first `k` items of an answer to some requests, ``(n, k)``;
+        NaN where there is none. None if the log has no scores.
+        """
+        if self._scores is None:
+            return None
+        at, inside = self._places(answer, requests, k)
+        return np.where(inside, np.frombuffer(self._scores, np.float64)[at], np.nan)
+
+    def _places(
+        self,
+        answer: int,
+        requests: Integers,
+        k: int,
+    ) -> tuple[Integers, NDArray[np.bool_]]:
+        """Where the first `k` items of an answer to some requests are in `_items`, and
+        which of these places are of the list, both ``(n, k)``.
+        """
+        starts = np.frombuffer(self._starts[answer], np.int64)[requests]
+        lengths = np.frombuffer(self._lengths[answer], np.int32)[requests]
+        places = np.arange(k)
+        inside = places < lengths[:, None]
+        return np.where(inside, starts[:, None] + places, 0), inside
 
     def _grow(self, requests: int) -> None:
         """Make place for requests that the log has not named yet."""
@@ -214,7 +194,13 @@ class Log:
             for each in arrays:
                 del each[requests:]
 
-    def _keep(self, request: int, user: int, items: Sequence[int]) -> None:
+    def _keep(
+        self,
+        request: int,
+        user: int,
+        items: Sequence[int],
+        scores: Sequence[float] | None,
+    ) -> None:
         self._grow(request + 1)
         answer = next(
             (at for at in range(ANSWERS) if self.row_of[at][request] < 0),
@@ -226,12 +212,26 @@ class Log:
         if self.user[request] not in (-1, user):
             self.other_user += 1
             return
+        if answer == 1 and bool(items) != bool(self._lengths[0][request]):
+            self.empty_repeats += 1
+            if not items:
+                return
+            answer = 0
         self.user[request] = user
         self.row_of[answer][request] = self.rows
         self._starts[answer][request] = len(self._items)
         self._lengths[answer][request] = len(items)
         self._items.extend(items)
         self.longest = max(self.longest, len(items))
+        self._keep_scores(scores, len(items))
+
+    def _keep_scores(self, scores: Sequence[float] | None, count: int) -> None:
+        """Add the scores of the items that were added last."""
+        if self._scores is None:
+            if scores is None:
+                return
+            self._scores = array("d", [np.nan]) * (len(self._items) - count)
+        self._scores.extend([np.nan] * count if scores is None else scores)
 
 
 @dataclass
@@ -243,20 +243,13 @@ class Numbered:
     items: Numbers = field(default_factory=Numbers)
 
 
-def read(
-    path: Path,
-    paths: Mapping[str, Sequence[str]],
-    numbered: Numbered,
-    *,
-    answered: bool = True,
-) -> Log:
+def read(path: Path, reader: RowReader, numbered: Numbered) -> Log:
     """Read a log.
 
     Args:
         path: Of the file.
-        paths: Where each field of `FIELDS` is in a row.
+        reader: Finds the fields of its rows.
         numbered: The numbers of requests, users and items; new ones are added.
-        answered: Whether a row without the items of an answer is unreadable.
 
     Returns:
         The log; `finish` must follow once both are read.
@@ -264,22 +257,17 @@ def read(
     Raises:
         DataError: If the file cannot be read, or no row of it can.
     """
-    log = Log(path)
-    for place, row in _rows(path):
+    log = Log(path, reader)
+    for number, row in rows_of(path):
         try:
-            request, named, items = _fields_of(row, paths, answered)
+            fields = reader.fields_of(row)
         except (DataError, ValueError, RecursionError) as error:
             log.unreadable += 1
             if len(log.examples) < EXAMPLES:
-                log.examples.append(f"{place} {log.rows + 1}: {one_line(str(error))}")
+                place = place_of(path, number)
+                log.examples.append(f"{place}: {one_line(str(error))}")
         else:
-            distinct = list(dict.fromkeys(items))
-            log.repeats += len(distinct) < len(items)
-            log.without_user += named is None
-            user = request if named is None else named
-            number_of = numbered.items.of
-            numbers = [number_of(item) for item in distinct]
-            log._keep(numbered.requests.of(request), numbered.users.of(user), numbers)
+            _add(log, fields, numbered)
         log.rows += 1
     if log.rows == log.unreadable:
         reason = "; ".join(log.examples) or "it is empty"
@@ -287,114 +275,26 @@ def read(
     return log
 
 
+def _add(log: Log, fields: Fields, numbered: Numbered) -> None:
+    """Add the answer of a row to a log."""
+    distinct = list(dict.fromkeys(fields.items))
+    scores = fields.scores
+    if len(distinct) < len(fields.items):
+        log.repeats += 1
+        if scores is not None:
+            by_item = dict(zip(reversed(fields.items), reversed(scores), strict=True))
+            scores = [by_item[item] for item in distinct]
+    log.without_user += fields.user is None
+    user = fields.request if fields.user is None else fields.user
+    number_of = numbered.items.of
+    log._keep(
+        numbered.requests.of(fields.request),
+        numbered.users.of(user),
+        [number_of(item) for item in distinct],
+        scores,
+    )
+
+
 def finish(log: Log, numbered: Numbered) -> None:
     """Fit a log to all requests of both logs."""
     log._trim(len(numbered.requests))
-
-
-def facts_at(log: Log, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The whole rows of these numbers, by number; the file is
-    read once more, and no other row is parsed.
-    """
-    needed = set(wanted)
-    found: dict[int, dict[str, Any]] = {}
-    for number, (_, row) in enumerate(_rows(log.path)):
-        if number in needed:
-            parsed = row if isinstance(row, dict) else json.loads(row)
-            found[number] = parsed
-            if len(found) == len(needed):
-                break
-    return found
-
-
-def _fields_of(
-    row: object,
-    paths: Mapping[str, Sequence[str]],
-    answered: bool,
-) -> tuple[str, str | None, list[str]]:
-    """The request, the user and the items of a row.
-
-    Raises:
-        DataError: If it lacks one, or one is of another kind.
-        ValueError: If it is not JSON.
-    """
-    if not isinstance(row, dict):
-        row = json.loads(str(row))
-    if not isinstance(row, dict):
-        raise DataError(f"it is {_short(row)}, not an object")
-    request = _id("request", _at(row, paths["request"]), paths)
-    user = _at(row, paths["user"])
-    items = _at(row, paths["items"])
-    if items is None and not answered:
-        items = []
-    if not isinstance(items, list):
-        raise DataError(
-            f"{'.'.join(paths['items'])} is {_short(items)}, not a list of items",
-        )
-    ids = []
-    for item in items:
-        if item.__class__ is str:
-            ids.append(item)
-        else:
-            ids.append(
-                _id("items", item.get("id") if isinstance(item, dict) else item, paths),
-            )
-    return request, None if user is None else _id("user", user, paths), ids
-
-
-def _at(row: object, path: Sequence[str]) -> object:
-    """The value at a path; of a list, the values there in each of its entries."""
-    for place, name in enumerate(path):
-        if isinstance(row, dict):
-            row = row.get(name)
-        elif isinstance(row, list):
-            return [_at(each, path[place:]) for each in row]
-        else:
-            return None
-    return row
-
-
-def _id(name: str, value: object, paths: Mapping[str, Sequence[str]]) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise DataError(f"{'.'.join(paths[name])} is {_short(value)}, not an id")
-    return str(value)
-
-
-def _short(value: object) -> str:
-    return one_line(repr(value))[:60]
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str | dict[str, Any]]]:
-    """The rows of a file, each as text or as an object, with the name of one."""
-    try:
-        if path.suffix == ".parquet":
-            for row in _of_parquet(path):
-                yield "row", row
-            return
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                yield "line", line
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or error
-        raise DataError(
-            f"the log {str(path)!r} cannot be read: {cause}; name a file that ends in {', '.join(ENDINGS)}",
-        ) from error
-
-
-def _of_parquet(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import ArrowInvalid  # type: ignore[import-untyped]
-        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{str(path)!r} is a Parquet file, and pyarrow is not installed: pip install pyarrow",
-        ) from error
-    try:
-        with ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BLOCK):
-                yield from batch.to_pylist()
-    except ArrowInvalid as error:
-        raise DataError(
-            f"the log {str(path)!r} cannot be read: {one_line(str(error))}",
-        ) from error

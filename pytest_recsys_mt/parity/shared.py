@@ -12,7 +12,8 @@ from pytest_recsys_mt.oracles.arrays import Integers
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.parity.compared_lists import MOST_PLACES, Lists
-from pytest_recsys_mt.parity.request_logs import FIELDS, Log, Numbered, facts_at
+from pytest_recsys_mt.parity.log_rows import MAPPED, facts_at
+from pytest_recsys_mt.parity.request_logs import Log, Numbered
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
@@ -39,7 +40,7 @@ def shared_by_changed(
     facts = []
     for log in logs:
         rows = log.rows_of(0)[chosen[places]].tolist()
-        row_at = facts_at(log, rows)
+        row_at = facts_at(log.path, log.reader.paths, rows)
         facts.append([row_at[row] for row in rows])
     names = list(numbered.items.by_text)
     sides: list[list[Asked]] = [[], []]
@@ -69,9 +70,6 @@ def _sample(user: Integers, differs: NDArray[np.bool_]) -> list[int]:
     return sorted([*changed.tolist(), *others.tolist()])
 
 
-_KNOWN = {*FIELDS, "history", "candidates", "time", "scores"}
-
-
 def _request(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
@@ -81,10 +79,10 @@ def _request(
     attributes = {
         name: value
         for name, value in before.items()
-        if name not in _KNOWN and isinstance(value, str | int | float)
+        if name not in MAPPED and isinstance(value, str | int | float)
     }
     for name, value in after.items():
-        if name not in _KNOWN and isinstance(value, str | int | float):
+        if name not in MAPPED and isinstance(value, str | int | float):
             if name not in attributes:
                 attributes[name] = value
             elif attributes[name] != value:

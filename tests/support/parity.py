@@ -3,6 +3,7 @@
 from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.comparison import Comparison, compare
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
+from pytest_recsys_mt.parity.log_rows import RowReader, paths_of
 from pytest_recsys_mt.parity.probes import (
     Differing,
     Explanation,
@@ -10,7 +11,7 @@ from pytest_recsys_mt.parity.probes import (
     guesses_for,
 )
 from pytest_recsys_mt.parity.recorded_requests import Histories, recorded, request_of
-from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
+from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, read
 
 __all__ = [
     "DAY",
@@ -21,6 +22,7 @@ __all__ = [
     "Histories",
     "Log",
     "Numbered",
+    "RowReader",
     "add",
     "arguments",
     "compare",

@@ -39,7 +39,7 @@ def changed_lists(
         "changed": sum(old_list != new_list for old_list, new_list in pairs),
         "overlap": fmean(_overlap(*pair) for pair in pairs),
         "places": places,
-        "varies": _varies(old["results"], against) or _varies(new["results"], model),
+        "varies": varies(old["results"], against) or varies(new["results"], model),
     }
 
 
@@ -93,7 +93,7 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> float:
     return len({*before} & {*after}) / longest
 
 
-def _varies(rows: Sequence[Row], model: str) -> bool:
+def varies(rows: Sequence[Row], model: str) -> bool:
     """Whether two answers of a model to one request differed anywhere."""
     floors = [row["floor"] for row in rows if row["model"] == model]
     return any(floor is not None and floor < 1 for floor in floors)

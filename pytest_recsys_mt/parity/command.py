@@ -3,6 +3,7 @@ recommenders.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ offline.jsonl served.jsonl. A row holds the id of a "request", its "user" and it
 A recommender and a log are compared by sending the requests of the log to the recommender: one request of each of --users
 users (default: 200). With --on=requests.jsonl two recommenders are sent the requests of that log. A row may have a
 "history", "candidates" and "k"; without a history it is that of the user in the data.
+
+A kept run, by its number (12, or 12:MODEL of several models), accepted, or a record of --recsys-json is a side too: its
+lists are compared with those of another run, or with those that a recommender gives to the same users now.
 """
 
 OWN = {
@@ -108,13 +112,20 @@ def run(given: argparse.Namespace) -> int:
         could be shown.
     """
     from pytest_recsys_mt.parity import log_rows
+    from pytest_recsys_mt.parity.kept_lists import is_kept
 
-    sides = [log_rows.is_log(spec) for spec in (given.first, given.second)]
-    for spec, is_log in zip((given.first, given.second), sides, strict=True):
-        if not is_log and Path(spec).is_file() and not spec.endswith(".py"):
+    specs = (given.first, given.second)
+    sides = [log_rows.is_log(spec) for spec in specs]
+    runs = [is_kept(spec) for spec in specs]
+    for spec, is_known in zip(
+        specs, map(any, zip(sides, runs, strict=True)), strict=True
+    ):
+        if not is_known and Path(spec).is_file() and not spec.endswith(".py"):
             given.parser.error(
-                f"{spec!r} is a file, and no log: name one that ends in {', '.join(log_rows.ENDINGS)}",
+                f"{spec!r} is a file, and no log or record: name one that ends in {', '.join(log_rows.ENDINGS)} or .json",
             )
+    if any(runs):
+        return _with_kept(given, sides, runs)
     if all(sides):
         from pytest_recsys_mt.parity import log_report
 
@@ -135,6 +146,26 @@ def run(given: argparse.Namespace) -> int:
             flush=True,
         )
     return run_pytest(command)
+
+
+def _with_kept(
+    given: argparse.Namespace,
+    sides: Sequence[bool],
+    runs: Sequence[bool],
+) -> int:
+    """Run the command where a side is a kept run."""
+    from pytest_recsys_mt.parity import kept_lists
+
+    if any(sides) or given.on is not None or given.map is not None:
+        given.parser.error(
+            "a kept run holds lists and no requests, so it is compared with another one or with a recommender, and not with a log",
+        )
+    if all(runs) and (given.pytest or given.fresh):
+        given.parser.error(
+            "two kept runs are compared without asking; leave the options of pytest and --fresh out",
+        )
+    _require_options(given)
+    return kept_lists.run(given, runs)
 
 
 def arguments(given: argparse.Namespace) -> list[str]:

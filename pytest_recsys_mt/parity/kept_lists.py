@@ -1,0 +1,167 @@
+"""A kept run, or a record, as a side of `recsys-mt parity`: the lists that it holds are
+compared, and the other side may be asked for its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.gate.changed_lists import varies
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.store import called, record_named
+from pytest_recsys_mt.parity import log_report
+from pytest_recsys_mt.parity.asked_lists import ANSWERS_FILE
+from pytest_recsys_mt.parity.process import run_pytest
+from pytest_recsys_mt.parity.recorded_requests import write_log
+from pytest_recsys_mt.safety.errors import DataError
+
+KEPT = re.compile(r"(\d+|accepted|.+\.json)(?::(.+))?")
+"""A number of a kept run, ``accepted``, or a record; and a model, of several."""
+
+OPTIONS = ("users", "history", "candidates", "k", "prompt")
+"""Settings of a run that its requests depend on, each of which is an option."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The lists of one model of a kept run.
+
+    Attributes:
+        name: Of the run and of the model.
+        record: The whole record.
+        lists: The first titles of each user's list.
+    """
+
+    name: str
+    record: Document
+    lists: Mapping[str, Sequence[str]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Its lists as the rows of a log."""
+        for user, titles in self.lists.items():
+            yield {"request": user, "user": user, "items": list(titles)}
+
+    def options(self) -> list[str]:
+        """The options with which another recommender is asked the same."""
+        settings = self.record["settings"]
+        given = [f"--recsys-data={self.record['data']}"]
+        given.append(f"--recsys-seed={self.record['seed']}")
+        for name in OPTIONS:
+            if settings.get(name) is not None:
+                given.append(f"--recsys-{name}={settings[name]}")
+        return given
+
+
+def is_kept(spec: str) -> bool:
+    """Whether a side of a comparison is a kept run or a record."""
+    return KEPT.fullmatch(spec) is not None
+
+
+def kept(spec: str) -> Kept:
+    """The lists of a kept run.
+
+    Raises:
+        DataError: If it has no lists, lists of several models, or lists that vary.
+        PolicyError: If there is no such run.
+    """
+    parts = KEPT.fullmatch(spec)
+    assert parts is not None
+    path = record_named(parts[1])
+    record = read(path)
+    lists = record.get("lists", {})
+    models = sorted(lists)
+    model = parts[2] or (models[0] if len(models) == 1 else "")
+    if model not in lists:
+        choices = ", ".join(f"{parts[1]}:{name}" for name in models)
+        advice = (
+            f"name one of {choices}" if models else "it holds no lists: run it again"
+        )
+        raise DataError(f"{spec!r} names no lists of one model; {advice}")
+    if varies(record["results"], model):
+        raise DataError(
+            f"{model} varies by itself in {called(path)}, of which one list of each user is kept, so no change shows: name both "
+            f"recommenders, as in recsys-mt parity {model} OTHER",
+        )
+    return Kept(f"{model} of {called(path)}", record, lists[model])
+
+
+def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
+    """Compare a kept run with another one, or with a recommender that is asked for the
+    lists of the same users.
+
+    Args:
+        given: The arguments of the command.
+        sides: Which sides are kept runs: one at least.
+
+    Returns:
+        0 if the lists are the same, 1 if they are not or nothing could be shown; the
+        exit status of pytest where a recommender could not be asked.
+
+    Raises:
+        DataError: If a run has no lists that can be compared.
+        PolicyError: If there is no such run.
+    """
+    specs = (given.first, given.second)
+    runs = [
+        kept(spec) if is_run else None
+        for spec, is_run in zip(specs, sides, strict=True)
+    ]
+    known = next(each for each in runs if each is not None)
+    names = [
+        each.name if each is not None else spec
+        for each, spec in zip(runs, specs, strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        logs = [Path(folder, name) for name in ("first.jsonl", "second.jsonl")]
+        for side, spec, log in zip(runs, specs, logs, strict=True):
+            if side is not None:
+                write_log(log, side.rows())
+                _print_account(side)
+                continue
+            status = _ask(given, spec, known, log)
+            if status:
+                return status
+        compared = copy(given)
+        compared.first, compared.second = map(str, logs)
+        compared.data = compared.map = None
+        return log_report.run(compared, (names[0], names[1]))
+
+
+def _print_account(side: Kept) -> None:
+    places = max(map(len, side.lists.values()), default=0)
+    print(
+        f"{side.name}: the first {places} titles of the lists of {len(side.lists):,} users, which are all that a record keeps",
+        flush=True,
+    )
+
+
+def _ask(given: argparse.Namespace, spec: str, known: Kept, answers: Path) -> int:
+    """Let pytest ask a recommender for the lists of a kept run's users; returns its exit
+    status.
+    """
+    for option in ("data", "users", "open"):
+        if getattr(given, option):
+            raise DataError(
+                f"--{option} is that of {known.name}, whose users are asked; leave it out",
+            )
+    command = ["-q", "--pyargs", "pytest_recsys_mt.parity"]
+    command += ["-o", "python_files=asked_lists.py", "--recsys-keep=no"]
+    command += [f"--recsys-model={spec}", *known.options()]
+    if given.fresh:
+        command.append("--recsys-mode=refresh")
+    task = json.dumps({"answers": str(answers), "users": list(known.lists)})
+    status = run_pytest([*command, *given.pytest], **{ANSWERS_FILE: task})
+    if not status and not answers.exists():
+        raise DataError(
+            f"no answer of {spec} was written, so nothing is compared; leave out options that keep the test from running",
+        )
+    return status

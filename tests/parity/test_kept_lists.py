@@ -1,0 +1,123 @@
+"""Kept runs as sides of `recsys-mt parity`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import main
+from tests.support.parity import is_kept
+
+SHOP = """
+from pytest_recsys_mt import Recommendation
+
+class Shop:
+    deterministic = True
+
+    def recommend(self, requests):
+        return [self.answer(request) for request in requests]
+
+    def answer(self, request):
+        offered = sorted(item.id for item in request.candidates)
+        return Recommendation(tuple(self.best(offered, request)[: request.k]))
+
+    def best(self, offered, request):
+        return offered
+
+class Stale(Shop):
+    def best(self, offered, request):
+        return offered[1:] if int(request.user[1:]) % 2 else offered
+"""
+TEST = """
+from pytest_recsys_mt.oracles import complete_list
+
+def test_lists(recsys):
+    assert complete_list(recsys.run())
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a kept run of `Shop` and one of `Stale`."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "test_lists.py").write_text(TEST)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    for name in ("Shop", "Stale"):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += [f"--recsys-model=shop.py:{name}", "--recsys-users=120"]
+        command += ["--recsys-candidates=15", "--recsys-keep=baseline"]
+        command.append(f"--recsys-json={name}.json")
+        subprocess.run(command, cwd=folder, env=os.environ, check=True)
+    return folder
+
+
+def parity(
+    project: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *arguments: str,
+) -> tuple[int, str]:
+    monkeypatch.chdir(project)
+    capfd.readouterr()
+    status = main(["parity", *arguments])
+    return status, " ".join("".join(capfd.readouterr()).split())
+
+
+@pytest.mark.parametrize(
+    ("sides", "outcome"),
+    [
+        (("1", "shop.py:Shop"), "the same lists"),
+        (("shop.py:Stale", "accepted"), "other lists"),
+        (("1", "2"), "other lists"),
+        (("Shop.json", "1:shop.py:Shop"), "the same lists"),
+    ],
+)
+def test_a_kept_run_is_a_side(
+    project: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    sides: tuple[str, str],
+    outcome: str,
+) -> None:
+    if "accepted" in sides:
+        monkeypatch.chdir(project)
+        main(["runs", "accept", "1"])
+    status, text = parity(project, capfd, monkeypatch, *sides, "--margin=5")
+    assert outcome in text
+    assert status == (outcome == "other lists")
+    assert "120 requests: 120 compared" in text
+    assert "the first 10 titles of the lists of 120 users" in text
+
+
+def test_what_a_kept_run_cannot_show_is_said(
+    project: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = json.loads((project / "Shop.json").read_text())
+    (model,) = record["lists"]
+    record["lists"]["other"] = record["lists"][model]
+    (project / "two.json").write_text(json.dumps(record))
+    status, text = parity(project, capfd, monkeypatch, "two.json", "1")
+    assert status == 2
+    assert "name one of two.json:other, two.json:shop.py:Shop" in text
+    for row in record["results"]:
+        row["floor"] = 0.9
+    (project / "noisy.json").write_text(json.dumps(record))
+    status, text = parity(project, capfd, monkeypatch, f"noisy.json:{model}", "1")
+    assert status == 2
+    assert "varies by itself" in text
+    status, text = parity(project, capfd, monkeypatch, "9", "1")
+    assert status == 2
+    assert "there is no run 9" in text
+
+
+@pytest.mark.parametrize(
+    "spec", ["itemknn", "shop.py:Shop", "recorded:a.jsonl", "a.jsonl"]
+)
+def test_recommenders_and_logs_are_no_kept_runs(spec: str) -> None:
+    assert not is_kept(spec)

@@ -39,13 +39,16 @@ ALPHA = 0.01
 class Again(Drained):
     """The findings of one process at its end: its drifts, the calls that it had not
     counted yet, the notes on the data and of its recommenders (`abilities.notes_of`),
-    the changes by planted faults, and `run_facts.lists`.
+    the changes by planted faults, `run_facts.lists`, `run_facts.groups` and
+    `run_facts.varying`.
     """
 
     drifts: list[Drift]
     notes: list[str]
     planted: list[Planted]
     lists: dict[str, dict[str, list[str]]]
+    groups: dict[str, dict[str, str]]
+    varying: list[str]
 
 
 def unreported(workers: int) -> Again:
@@ -64,6 +67,8 @@ def unreported(workers: int) -> Again:
         "notes": [note],
         "planted": [],
         "lists": {},
+        "groups": {},
+        "varying": [],
     }
 
 

@@ -49,6 +49,33 @@ def lists(run: Run) -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def varying(run: Run) -> list[str]:
+    """The recommenders of which two answers to an unchanged request differed."""
+    found = set()
+    for runner in _one_each(run.runners):
+        for outcome in runner.first_outcomes.values():
+            answers = () if outcome.asked is None else outcome.asked.answers
+            if any(answer.items != answers[0].items for answer in answers):
+                found.add(runner.subject.name)
+    return sorted(found)
+
+
+def groups(run: Run) -> dict[str, dict[str, str]]:
+    """By slicing of the run and user, the group of each user whose list is in the
+    record.
+    """
+    from pytest_recsys_mt.oracles.judging.slices import groups_of
+
+    found: dict[str, dict[str, str]] = {}
+    if not run.settings.slices:
+        return found
+    for runner in _one_each(run.runners):
+        for group in groups_of(None, "lists", runner.context()):
+            of_users = found.setdefault(group.slicing, {})
+            of_users.update(dict.fromkeys(map(sanitize, group.users), group.value))
+    return found
+
+
 def planted(run: Run, *, probes: bool) -> list[Planted]:
     """How far a planted fault changed the answers of this process.
 

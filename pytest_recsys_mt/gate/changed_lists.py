@@ -5,7 +5,7 @@ all of its answers be others.
 from collections.abc import Sequence
 from statistics import fmean
 
-from pytest_recsys_mt.gate.document import ChangedLists, Facts, Row
+from pytest_recsys_mt.gate.document import ChangedLists, Facts, ListsClaim
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 
@@ -39,7 +39,7 @@ def changed_lists(
         "changed": sum(old_list != new_list for old_list, new_list in pairs),
         "overlap": fmean(_overlap(*pair) for pair in pairs),
         "places": places,
-        "varies": varies(old["results"], against) or varies(new["results"], model),
+        "varies": varies(old, against) or varies(new, model),
     }
 
 
@@ -48,15 +48,31 @@ def in_words(lists: ChangedLists | None) -> str:
     if lists is None:
         return ""
     first = f"the first {lists['places']} places of the unchanged requests' lists"
+    claims = "".join(f"; {claim_in_words(each)}" for each in lists.get("claims", ()))
     if not lists["changed"]:
-        return f"lists: {first} are as they were for all {lists['users']} users"
+        return f"lists: {first} are as they were for all {lists['users']} users{claims}"
     text = (
         f"lists: {first} differ for {lists['changed']} of {lists['users']} users; they share {lists['overlap']:.0%} of "
         f"their titles"
     )
     if lists["varies"]:
         text += "; the recommender varies, so lists change without a cause too"
-    return text
+    return text + claims
+
+
+def claim_in_words(claim: ListsClaim) -> str:
+    """What the policy demands of the lists of some users, and what is shown of it."""
+    if claim["agreement"] is None:
+        return f"of {claim['of']} both records have no list, so nothing is shown of their agreement"
+    shown = {
+        "holds": "as the policy demands",
+        "violated": "less than the policy demands",
+        "inconclusive": "which shows neither that it is enough nor that it is not",
+    }
+    return (
+        f"those of {claim['of']} agree {claim['agreement']:.3f} ({claim['low']:.3f} to {claim['high']:.3f}; {claim['users']} users) "
+        f"with the baseline, at least {claim['least']:g} is demanded: {shown[claim['status']]}"
+    )
 
 
 UNCLEAR = "it is not shown"
@@ -72,16 +88,37 @@ def too_many(lists: ChangedLists | None, most: float, alpha: float) -> str:
         alpha: The error rate of each claim about the share of all users, of whom the
             users of the run are a sample (Clopper and Pearson).
     """
-    if lists is None:
-        return "the records have no lists of the same users; accept a run of this version as the baseline"
-    if lists["varies"]:
-        return "its lists vary by themselves, so one list of each user shows no change; use served_as_trained"
+    if missing := _nothing_shown(lists):
+        return missing
+    assert lists is not None
     share = Rate(lists["changed"], lists["users"])
     counted = f"{lists['changed']} of {lists['users']} differ, and {most:g} of all may"
     if share.lower(alpha) > most:
         return counted
     if share.upper(alpha) > most:
         return f"{UNCLEAR} that few differ: {counted}; raise --recsys-users"
+    return ""
+
+
+def unshown(lists: ChangedLists | None) -> list[str]:
+    """Why it is not shown that lists agree as the policy demands, for each claim."""
+    if missing := _nothing_shown(lists):
+        return [missing]
+    assert lists is not None
+    found = []
+    for claim in lists.get("claims", ()):
+        if claim["status"] != "holds":
+            is_unclear = claim["status"] == "inconclusive"
+            first = f"{UNCLEAR} that lists agree: " if is_unclear else ""
+            found.append(f"{first}{claim_in_words(claim)}")
+    return found
+
+
+def _nothing_shown(lists: ChangedLists | None) -> str:
+    if lists is None:
+        return "the records have no lists of the same users; accept a run of this version as the baseline"
+    if lists["varies"]:
+        return "its lists vary by themselves, so one list of each user shows no change; use served_as_trained"
     return ""
 
 
@@ -93,7 +130,10 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> float:
     return len({*before} & {*after}) / longest
 
 
-def varies(rows: Sequence[Row], model: str) -> bool:
+def varies(record: Facts, model: str) -> bool:
     """Whether two answers of a model to one request differed anywhere."""
-    floors = [row["floor"] for row in rows if row["model"] == model]
+    if "varying" in record:
+        return model in record["varying"]
+    # A record of an earlier version says it by the noise of its verdicts alone.
+    floors = [row["floor"] for row in record["results"] if row["model"] == model]
     return any(floor is not None and floor < 1 for floor in floors)

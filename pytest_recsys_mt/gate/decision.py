@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import cast
 
-from pytest_recsys_mt.gate.changed_lists import UNCLEAR, too_many
+from pytest_recsys_mt.gate.changed_lists import UNCLEAR, too_many, unshown
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.model_comparisons import ModelComparer
 from pytest_recsys_mt.gate.nodeids import name_of_row
@@ -191,18 +191,22 @@ class Gate:
         """Models of which more lists may differ from those of
         the baseline than the policy allows.
         """
-        most = self.policy.changed_lists
-        if most is None or self.baseline is None:
+        most, rules = self.policy.changed_lists, self.policy.lists
+        if (most is None and not rules) or self.baseline is None:
             return
         # Both sides of a claim count, for each model.
         alpha = self.alpha / max(1, len(comparisons))
         for comparison in comparisons:
             if comparison["refused"]:
                 continue  # which fails the gate already
-            found = too_many(comparison.get("lists"), most, alpha)
-            if found and (self.inconclusive == "fail" or not found.startswith(UNCLEAR)):
-                text = f"{comparison['model']}: {found}"
-                yield Reason("lists", f"changed_lists: {text}", text)
+            lists = comparison.get("lists")
+            found = [] if most is None else [too_many(lists, most, alpha)]
+            if rules:
+                found += unshown(lists)
+            for reason in filter(None, found):
+                if self.inconclusive == "fail" or not reason.startswith(UNCLEAR):
+                    text = f"{comparison['model']}: {reason}"
+                    yield Reason("lists", f"changed_lists: {text}", text)
 
     def _success(self, rows: Sequence[Row]) -> str:
         """How many rows are in which state, for a gate that passes."""

@@ -170,6 +170,28 @@ class Changed(TypedDict):
     early: NotRequired[bool]
 
 
+class ListsClaim(TypedDict):
+    """A claim of `[[gate.lists]]` on the lists of some users.
+
+    Attributes:
+        of: The users: ``all users``, or a group such as ``age=18-24``.
+        least: The least mean agreement with the lists of the baseline (RBO).
+        users: The users of whom both records have a list.
+        agreement: Their mean agreement; None without any.
+        low: The lower bound of the mean over all such users.
+        high: The upper bound.
+        status: ``holds``, ``violated`` or ``inconclusive``.
+    """
+
+    of: str
+    least: float
+    users: int
+    agreement: float | None
+    low: float
+    high: float
+    status: str
+
+
 class ChangedLists(TypedDict):
     """How many lists of the unchanged requests differ between two records; see
     `gate.changed_lists`.
@@ -180,6 +202,7 @@ class ChangedLists(TypedDict):
         overlap: The mean share of titles that the lists of a user have in common.
         places: How many places of each list a record holds, at most.
         varies: Whether two answers of the recommender to one request differed.
+        claims: What the policy demands of their agreement; older records lack it.
     """
 
     users: int
@@ -187,6 +210,7 @@ class ChangedLists(TypedDict):
     overlap: float
     places: int
     varies: bool
+    claims: NotRequired[list[ListsClaim]]
 
 
 class Comparison(TypedDict):
@@ -335,6 +359,8 @@ class Facts(TypedDict):
     left_out: LeftOut
     results: list[Row]
     lists: NotRequired[dict[str, dict[str, list[str]]]]
+    groups: NotRequired[dict[str, dict[str, str]]]
+    varying: NotRequired[list[str]]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]
     planted: NotRequired[list[Planted]]

@@ -1,5 +1,6 @@
 """How the models of a run compare: each with an earlier record, or with the first."""
 
+import fnmatch
 from collections import Counter
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from pytest_recsys_mt.gate.baseline import (
 )
 from pytest_recsys_mt.gate.changed_lists import changed_lists
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
-from pytest_recsys_mt.gate.document import Comparison, Document, Facts
+from pytest_recsys_mt.gate.document import ChangedLists, Comparison, Document, Facts
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.gate.states import grouped
@@ -99,8 +100,32 @@ class ModelComparer:
             "counts": dict(Counter(change["change"] for change in changes)),
             "bounds": bounds_of(changes, self.alpha, number),
             "results": changes,
-            "lists": changed_lists(old, document, against, model) if where else None,
+            "lists": self._lists(old, document, against, model, number)
+            if where
+            else None,
         }
+
+    def _lists(
+        self,
+        old: Facts,
+        new: Facts,
+        against: str,
+        model: str,
+        number: int,
+    ) -> ChangedLists | None:
+        """How the lists changed, with what the policy demands of them; see
+        `_comparison`.
+        """
+        lists = changed_lists(old, new, against, model)
+        rules = [
+            rule for rule in self.policy.lists if fnmatch.fnmatchcase(model, rule.model)
+        ]
+        if lists is None or not rules or lists["varies"]:
+            return lists
+        from pytest_recsys_mt.gate.list_claims import claims_of
+
+        claims = claims_of(old, new, against, model, rules, self.alpha / number)
+        return {**lists, "claims": claims}
 
 
 def _tests_by_model(document: Facts) -> dict[str, set[str]]:

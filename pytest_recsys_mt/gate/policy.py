@@ -82,6 +82,22 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
+class ListsRule:
+    """How far the lists of users must agree with those of the baseline.
+
+    Attributes:
+        agreement: The least mean agreement (RBO), in (0, 1).
+        group: The slicing of the run whose groups are judged one by one, such as
+            ``age``, or one group, such as ``age=18-24``; empty for all users.
+        model: A pattern for the models it applies to.
+    """
+
+    agreement: float
+    group: str = ""
+    model: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The conditions of a release.
 
@@ -97,6 +113,7 @@ class Policy:
         inconclusive: Whether an unclear result fails or is passed over; None leaves it
             to the run.
         rules: The first rule that matches a row applies to it.
+        lists: How far lists must agree with those of the baseline; each rule applies.
     """
 
     alpha: float | None = None
@@ -107,6 +124,7 @@ class Policy:
     inconclusive: Literal["fail", "skip"] | None = None
     rules: tuple[Rule, ...] = ()
     known: tuple[Known, ...] = ()
+    lists: tuple[ListsRule, ...] = ()
 
     def rule(self, row: Mapping[str, object]) -> Rule:
         """The rule for a row of the record; one that changes
@@ -186,6 +204,11 @@ _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: _is_number(value) and 0 < value < 1,
         "a share between 0 and 1",
     ),
+    "agreement": (
+        lambda value: _is_number(value) and 0 < value < 1,
+        "a number between 0 and 1, as in agreement = 0.95",
+    ),
+    "group": _PATTERN,
     "vacuous": (lambda value: value in get_args(Vacuous), "'allow' or 'refuse'"),
     "inconclusive": (lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
 }
@@ -209,10 +232,14 @@ class _Reader:
             "vacuous",
             "inconclusive",
             "rules",
+            "lists",
         )
         values = self._values(gate, keys, "[gate]")
         values["rules"] = tuple(
             map(self._rule, self._tables(gate, "rules", "[[gate.rules]]")),
+        )
+        values["lists"] = tuple(
+            map(self._lists_rule, self._tables(gate, "lists", "[[gate.lists]]")),
         )
         known = tuple(map(self._known, self._tables(data, "known", "[[known]]")))
         return Policy(**values, known=known)
@@ -232,6 +259,13 @@ class _Reader:
             )
         said = {name: value for name, value in values.items() if name in keys}
         return Rule(self._choice(values, CHOOSERS, entry), **said)
+
+    def _lists_rule(self, table: Mapping[str, Any]) -> ListsRule:
+        entry = "[[gate.lists]]"
+        values = self._values(table, ("agreement", "group", "model"), entry)
+        if "agreement" not in values:
+            raise self._wrong(f"{entry} agreement", None, _ALLOWED["agreement"][1])
+        return ListsRule(**values)
 
     def _known(self, table: Mapping[str, Any]) -> Known:
         entry = "[[known]]"

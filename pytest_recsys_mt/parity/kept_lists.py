@@ -86,7 +86,7 @@ def kept(spec: str) -> Kept:
             f"name one of {choices}" if models else "it holds no lists: run it again"
         )
         raise DataError(f"{spec!r} names no lists of one model; {advice}")
-    if varies(record["results"], model):
+    if varies(record, model):
         raise DataError(
             f"{model} varies by itself in {called(path)}, of which one list of each user is kept, so no change shows: name both "
             f"recommenders, as in recsys-mt parity {model} OTHER",

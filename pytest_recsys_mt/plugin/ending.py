@@ -224,6 +224,8 @@ def report_end(session: pytest.Session, run: Run) -> None:
         "notes": [*run.notes, *run.recommenders.notes],
         "planted": planted or run_facts.planted(run, probes=False),
         "lists": run_facts.lists(run),
+        "groups": run_facts.groups(run),
+        "varying": run_facts.varying(run),
     }
     if not any(found.values()):
         return

@@ -107,6 +107,9 @@ def _collect(
         record.planted += process["planted"]
         for model, lists_by_user in process["lists"].items():
             record.lists.setdefault(model, {}).update(lists_by_user)
+        for slicing, group_by_user in process["groups"].items():
+            record.groups.setdefault(slicing, {}).update(group_by_user)
+        record.varying.update(process["varying"])
     for report in reports:
         record.add(**{name: report.recsys_mt[name] for name in _ADDED})
     attempts = (attempt for result in results.values() for attempt in result.attempts)

@@ -48,6 +48,8 @@ class Record:
             document is made.
         planted: How far a planted fault changed the answers of each process.
         lists: The first titles of the usual answers, by model and by user.
+        groups: The group of each user, by slicing and by user.
+        varying: The models of which two answers to an unchanged request differed.
     """
 
     def __init__(
@@ -70,6 +72,8 @@ class Record:
         self.notes: set[str] = set()
         self.planted: list[Planted] = []
         self.lists: dict[str, dict[str, list[str]]] = {}
+        self.groups: dict[str, dict[str, str]] = {}
+        self.varying: set[str] = set()
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -184,6 +188,11 @@ class Record:
                 model: dict(sorted(of.items()))
                 for model, of in sorted(self.lists.items())
             },
+            "groups": {
+                slicing: dict(sorted(of.items()))
+                for slicing, of in sorted(self.groups.items())
+            },
+            "varying": sorted(self.varying),
             "dimensions": dimensions(rows),
             "digests": {
                 "users": digest_of(sorted(self._requests)),

@@ -2,11 +2,12 @@
 
 from pytest_recsys_mt.gate import policy
 from pytest_recsys_mt.gate.baseline import decoded, document_in, read, record_in
-from pytest_recsys_mt.gate.changed_lists import changed_lists, in_words
+from pytest_recsys_mt.gate.changed_lists import changed_lists, in_words, unshown
 from pytest_recsys_mt.gate.comparable import unknown_in_one, unknown_of
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Changed, Decision, Document, Drift, Row
+from pytest_recsys_mt.gate.list_claims import claims_of
 from pytest_recsys_mt.gate.monitor import FIRST, _shares, monitor
 from pytest_recsys_mt.gate.nodeids import (
     NodeId,
@@ -15,7 +16,15 @@ from pytest_recsys_mt.gate.nodeids import (
     name_of_row,
     parts_of,
 )
-from pytest_recsys_mt.gate.policy import MARGIN, Choice, Policy, Rule, facts_of, load
+from pytest_recsys_mt.gate.policy import (
+    MARGIN,
+    Choice,
+    ListsRule,
+    Policy,
+    Rule,
+    facts_of,
+    load,
+)
 from pytest_recsys_mt.gate.reading import OF_EXAMPLES, OF_ROWS, parsed
 from pytest_recsys_mt.gate.reasons import KINDS
 from pytest_recsys_mt.gate.states import State, state_of_test
@@ -35,6 +44,7 @@ __all__ = [
     "Document",
     "Drift",
     "Gate",
+    "ListsRule",
     "NodeId",
     "Policy",
     "Row",
@@ -45,6 +55,7 @@ __all__ = [
     "address",
     "bounds_of",
     "changed_lists",
+    "claims_of",
     "compare",
     "decoded",
     "document_in",
@@ -62,4 +73,5 @@ __all__ = [
     "state_of_test",
     "unknown_in_one",
     "unknown_of",
+    "unshown",
 ]

@@ -45,6 +45,7 @@ class RecommenderSubject(Subject):
         self.seeded = abilities.declares(recommender, "seeded")
         self.reads_text = abilities.declares(recommender, "reads_text")
         self.promises = abilities.promises_of(recommender)
+        self.stages = abilities.stages_of(recommender)
         self.live = abilities.declares(recommender, "live")
         self.waits = abilities.method_of(recommender, "recommend_each") is not None
         self.defined = _defined(type(recommender))

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.engine.run_facts import TITLES
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.parity.recorded_requests import write_log
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 ANSWERS_FILE = "RECSYS_MT_PARITY_LISTS"
-"""Environment variable with the file of the answers to write and the users that are
-compared, as JSON.
+"""Environment variable with the file of the answers to write, the users that are compared,
+and how many places of each list, as JSON.
 """
 
 
@@ -30,7 +29,7 @@ def test_lists_of_a_kept_run(recsys: Any) -> None:
         if user not in users:
             continue
         for answer in asked.answers:
-            titles = titles_of(answer, recsys.dataset.items)[:TITLES]
+            titles = titles_of(answer, recsys.dataset.items)[: task["places"]]
             items = [sanitize(title) for title in titles]
             rows.append({"request": user, "user": user, "items": items})
     if not rows:

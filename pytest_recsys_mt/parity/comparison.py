@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.parity.bounds import (
+    Bounded,
     Status,
     bounded,
     bounded_apart,
@@ -138,35 +139,21 @@ def compare(
         thing: The name of an item, such as ``book``.
     """
     noisy = first.varies or second.varies
-    chosen, account = _compared(first, second)
-    lists = Lists.of(first, second, chosen)
-    lost = _users_of_lost(first, second)
-    once = np.isnan(lists.floor)
-    is_apart = once.sum() > FEW_ONCE * len(once)
-    if not is_apart and once.any():
-        lost = np.append(lost, first.users[chosen[once]])
-        account = replace(
-            account,
-            compared=int((~once).sum()),
-            asked_once=int(once.sum()),
-        )
-        chosen, lists = chosen[~once], lists.take(~once)
-    user = first.users[chosen]
-    if is_apart:
-        found = bounded_apart(user, lists.agreement, lists.floors, lost, margin)
-    else:
-        low = -1.0 if noisy else 0.0
-        found = bounded(user, lists.effect(noisy), lost, low, margin)
-    is_enough = _allows_claims(account, first, second)
+    sample = _Sample.of(first, second)
+    lists, user = sample.lists, first.users[sample.chosen]
+    found = sample.bounded(user, margin, noisy)
+    is_enough = _allows_claims(sample.account, first, second)
     shared = ""
-    if not (is_enough and found.status == "holds") and len(chosen):
+    if not (is_enough and found.status == "holds") and len(user):
         # Lists that differ by noise say nothing of the items in them.
         context = Context(items=catalogue, thing=thing, deterministic=not noisy)
-        shared = shared_by_changed((first, second), chosen, lists, numbered, context)
+        logs = (first, second)
+        shared = shared_by_changed(logs, sample.chosen, lists, numbered, context)
     shows_noise = ~np.isnan(lists.floor)
+    floor = _mean_of_users(user[shows_noise], lists.floor[shows_noise])
     return Comparison(
         status=found.status if is_enough else "error",
-        account=account,
+        account=sample.account,
         noisy=noisy,
         users=len(np.unique(user)),
         margin=margin,
@@ -175,15 +162,63 @@ def compare(
         changed=int(lists.differs.sum()),
         reordered=int((lists.differs & lists.same_items).sum()),
         agreement=_mean_of_users(user, lists.agreement),
-        floor=_mean_of_users(user[shows_noise], lists.floor[shows_noise])
-        if noisy
-        else None,
-        noise_of=int(shows_noise.sum()) if is_apart else None,
+        floor=floor if noisy else None,
+        noise_of=int(shows_noise.sum()) if sample.is_apart else None,
         places=lists.before.shape[1],
         items=_moved_items(lists.before, lists.after, numbered),
         shared=shared,
-        scores=compared_scores(first, second, chosen, lists, numbered),
+        scores=compared_scores(first, second, sample.chosen, lists, numbered),
     )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The requests that are compared.
+
+    Attributes:
+        chosen: Their numbers.
+        lists: The lists of both logs.
+        account: All requests by their result.
+        lost: The user of each request of which nothing is known.
+        is_apart: Whether noise is that of some of the requests; see `bounded_apart`.
+    """
+
+    chosen: Integers
+    lists: Lists
+    account: Account
+    lost: Integers
+    is_apart: bool
+
+    @classmethod
+    def of(cls, first: Log, second: Log) -> _Sample:
+        chosen, account = _compared(first, second)
+        lists = Lists.of(first, second, chosen)
+        lost = _users_of_lost(first, second)
+        once = np.isnan(lists.floor)
+        if once.sum() > FEW_ONCE * len(once):
+            return cls(chosen, lists, account, lost, is_apart=True)
+        twice = ~once
+        account = replace(
+            account,
+            compared=int(twice.sum()),
+            asked_once=int(once.sum()),
+        )
+        lost = np.append(lost, first.users[chosen[once]])
+        return cls(chosen[twice], lists.take(twice), account, lost, is_apart=False)
+
+    def bounded(self, user: Integers, margin: float, noisy: bool) -> Bounded:
+        """What is claimed of the mean user."""
+        lists = self.lists
+        if self.is_apart:
+            return bounded_apart(
+                user,
+                lists.agreement,
+                lists.floors,
+                self.lost,
+                margin,
+            )
+        low = -1.0 if noisy else 0.0
+        return bounded(user, lists.effect(noisy), self.lost, low, margin)
 
 
 def _mean_of_users(user: Integers, values: Floats) -> float:

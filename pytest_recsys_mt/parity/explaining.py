@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pytest_recsys_mt.parity.asking import answers_of
@@ -13,6 +13,7 @@ from pytest_recsys_mt.parity.probes import (
     explanation,
     guesses_for,
 )
+from pytest_recsys_mt.parity.staged import MOST_USERS, common_stages, lost_by_stages
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import SHARED, Verdict, annotate
@@ -25,14 +26,16 @@ def explained(
     verdict: Verdict,
     both: tuple[Any, Any],
     sides: tuple[Answers, Answers],
+    recommenders: Callable[[str], Any],
 ) -> Verdict:
     """The verdict; if it is violated, and both recommenders are deterministic, with the
-    changed request that would explain it.
+    changed request that would explain it, and the stages that lose items.
 
     Args:
         verdict: On the answers of both.
         both: The fixtures `recsys` and `recsys_against`.
         sides: What they answered.
+        recommenders: The fixture `recsys_recommenders`, which makes their stages.
     """
     if not all(each.deterministic for each in both):
         return verdict
@@ -47,6 +50,8 @@ def explained(
     asks = (_ask_of(both[0], missing), _ask_of(both[1], missing))
     found = explanation(differing, asks, thing)
     shared = dict(verdict.details.get(SHARED, {}))
+    lost = lost_by_stages(both, recommenders, differing)
+    shared["text"] = " ".join(filter(None, (lost, shared.get("text", ""))))
     if found is None:
         guesses = len(list(guesses_for([each.request for each in differing], thing)))
         none = _no_cause(guesses, len(missing))
@@ -102,3 +107,5 @@ def _plan(both: tuple[Any, Any], sides: tuple[Answers, Answers]) -> None:
     guesses = len(list(guesses_for(requests, both[0].dataset.thing)))
     for each in both:
         each.runner.plan_again(guesses * STAGES[0] + sum(STAGES), "an explanation")
+        if stages := common_stages(both):
+            each.runner.plan_again(len(stages) * MOST_USERS, "what its stages lose")

@@ -45,6 +45,11 @@ class Kept:
     record: Document
     lists: Mapping[str, Sequence[str]]
 
+    @property
+    def places(self) -> int:
+        """How many titles of a list are kept."""
+        return max(map(len, self.lists.values()), default=0)
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Its lists as the rows of a log."""
         for user, titles in self.lists.items():
@@ -137,9 +142,8 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
 
 
 def _print_account(side: Kept) -> None:
-    places = max(map(len, side.lists.values()), default=0)
     print(
-        f"{side.name}: the first {places} titles of the lists of {len(side.lists):,} users, which are all that a record keeps",
+        f"{side.name}: the first {side.places} titles of the lists of {len(side.lists):,} users, which are all that a record keeps",
         flush=True,
     )
 
@@ -158,8 +162,12 @@ def _ask(given: argparse.Namespace, spec: str, known: Kept, answers: Path) -> in
     command += [f"--recsys-model={spec}", *known.options()]
     if given.fresh:
         command.append("--recsys-mode=refresh")
-    task = json.dumps({"answers": str(answers), "users": list(known.lists)})
-    status = run_pytest([*command, *given.pytest], **{ANSWERS_FILE: task})
+    task = {
+        "answers": str(answers),
+        "users": list(known.lists),
+        "places": known.places,
+    }
+    status = run_pytest([*command, *given.pytest], **{ANSWERS_FILE: json.dumps(task)})
     if not status and not answers.exists():
         raise DataError(
             f"no answer of {spec} was written, so nothing is compared; leave out options that keep the test from running",

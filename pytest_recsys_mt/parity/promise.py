@@ -24,23 +24,42 @@ def _note_if_one(recsys: Any, recsys_against: Any) -> None:
         recsys.runner.executor.notes.append(note)
 
 
-def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
+def test_served_as_trained_by_default(
+    recsys: Any,
+    recsys_against: Any,
+    recsys_recommenders: Any,
+) -> None:
     """Few lists of two deterministic recommenders differ, and those of noisy ones
     little more than by their noise.
     """
     source, followup = recsys.run(), recsys_against.run()
     verdict = served_as_trained(source, followup)
-    verdict = explained(verdict, (recsys, recsys_against), (source, followup))
+    verdict = explained(
+        verdict,
+        (recsys, recsys_against),
+        (source, followup),
+        recsys_recommenders,
+    )
     assert _told_of_exact(verdict, recsys)
 
 
 @pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
-def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> None:
+def test_served_as_trained(
+    recsys: Any,
+    recsys_against: Any,
+    recsys_recommenders: Any,
+    percent: str,
+) -> None:
     """As by default, within a margin of one's own for both kinds of recommenders."""
     margin = int(percent) / 100
     source, followup = recsys.run(), recsys_against.run()
     verdict = served_as_trained(source, followup, margin=margin, changed=margin)
-    verdict = explained(verdict, (recsys, recsys_against), (source, followup))
+    verdict = explained(
+        verdict,
+        (recsys, recsys_against),
+        (source, followup),
+        recsys_recommenders,
+    )
     assert _told_of_exact(verdict, recsys)
 
 
@@ -55,7 +74,11 @@ def _told_of_exact(verdict: Verdict, recsys: Any) -> Verdict:
     return verdict
 
 
-def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:
+def test_not_one_list_differs(
+    recsys: Any,
+    recsys_against: Any,
+    recsys_recommenders: Any,
+) -> None:
     """No list of two deterministic recommenders differs."""
     for each in (recsys, recsys_against):
         if not each.deterministic:
@@ -66,4 +89,9 @@ def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:
             )
     source, followup = recsys.run(), recsys_against.run()
     verdict = never_differs(source, followup)
-    assert explained(verdict, (recsys, recsys_against), (source, followup))
+    assert explained(
+        verdict,
+        (recsys, recsys_against),
+        (source, followup),
+        recsys_recommenders,
+    )

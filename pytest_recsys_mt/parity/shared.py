@@ -55,7 +55,16 @@ def shared_by_changed(
     marked = differs[places]
     effects = Effects(np.arange(len(places)), marked.astype(np.float64), (0.0, 1.0))
     details = what_is_shared(marked, effects, pairs, context)
-    return str(details[SHARED]["text"]) if SHARED in details else ""
+    if SHARED not in details:
+        return ""
+    seen = int(marked.sum())
+    text = str(details[SHARED]["text"])
+    if seen == differs.sum() and len(places) == len(chosen):
+        return text
+    return (
+        f"{text} Looked at: {seen:,} of the {int(differs.sum()):,} changed lists and {len(places) - seen:,} others, one "
+        f"of each user."
+    )
 
 
 def _sample(user: Integers, differs: NDArray[np.bool_]) -> list[int]:

@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from pytest_recsys_mt.recommenders import stages
 from pytest_recsys_mt.requests import Recommender, TextModel, specs
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.files import expanded
@@ -76,11 +78,18 @@ def from_object(
     verbs: Sequence[str] = RECOMMENDS,
 ) -> Recommender | TextModel:
     """The recommender that an object is, or that a class or factory makes of the
-    `given` arguments.
+    `given` arguments; or the stage of it that these name (see `stages`).
 
     It must have one of the methods `verbs`: names, with their arguments where the error
     is to show other ones than `VERBS`.
     """
+    stage = given.get(stages.PARAMETER)
+    if stage is not None and not _has_parameter(found, stages.PARAMETER):
+        others = {
+            name: text for name, text in given.items() if name != stages.PARAMETER
+        }
+        whole = from_object(found, others, spec, verbs)
+        return stages.stage_of(whole, stage, spec)
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)
     elif given:
@@ -101,6 +110,14 @@ def from_object(
             f"{spec!r} gives an object of class {kind}; it has neither {named}: add one of them",
         )
     return cast("Recommender | TextModel", built)
+
+
+def _has_parameter(found: Any, name: str) -> bool:
+    """Whether a class or factory takes an argument of this name itself."""
+    try:
+        return name in inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def qualified_name(loaded: Any) -> str:

@@ -4,7 +4,7 @@ method: the whole protocol, with its one reader.
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything
 here is optional, so that users' objects stay plain, and is read by `declares`,
 `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`, `promises_of`,
-`latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for
+`latest_read_by`, `stages_of` and `notes_of` alone. Besides, an object may have a ``name`` for
 reports, and an object made from a spec a ``max_wait`` and an ``ahead``, which the run
 sets; `engine.made_recommenders` reads them.
 """
@@ -103,6 +103,25 @@ def latest_read_by(asked: object) -> int | None:
     )
 
 
+def stages_of(asked: object) -> tuple[str, ...]:
+    """The attribute ``stages``: the methods that show the stages of a recommender, in
+    the order in which it takes them.
+
+    Raises:
+        RecommenderError: If it is no list of names of its methods.
+    """
+    stages = getattr(asked, "stages", ())
+    is_list = isinstance(stages, Sequence) and not isinstance(stages, str)
+    names: list[Any] = list(stages) if is_list else [stages]
+    for name in names:
+        if not isinstance(name, str) or not callable(getattr(asked, name, None)):
+            raise RecommenderError(
+                f"{type(asked).__name__}.stages holds {name!r}, which is no method of it; write the names of its "
+                f'methods, as in stages = ("retrieve", "rank")',
+            )
+    return tuple(names)
+
+
 def check_declared(asked: object) -> None:
     """Check the declarations of an object that are plain attributes; the value of a
     property is known once it is fitted.
@@ -156,6 +175,7 @@ def _check_for_contradictions(model: str, stated: Mapping[str, Any]) -> None:
 
 _DECLARED = (
     "deterministic", "seeded", "reads_text", "promises", "ignores", "reads_latest", "fingerprint", "identity",
+    "stages",
 )  # fmt: skip
 """The attributes that users write; a name near to one of these may be a
 typing error.
@@ -264,5 +284,6 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "promises": promises_of,
     "ignores": ignored_by,
     "reads_latest": latest_read_by,
+    "stages": stages_of,
 }
 """The attributes with a limited set of values, and the reader of each."""

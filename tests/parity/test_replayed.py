@@ -158,10 +158,10 @@ def test_what_is_not_sent_is_counted(
     status, text = parity(capfd, "itemknn", "bm25", "--on=served.jsonl", "--users=9")
     assert status == 1
     assert "itemknn is fitted to mini, which lacks 288 of the 288 items" in text
-    (log.parent / "log.json").write_text("{}")
+    (log.parent / "log.txt").write_text("{}")
     with pytest.raises(SystemExit):
-        parity(capfd, "shop.py:Shop", "log.json")
-    assert "is a file, and no log" in capfd.readouterr().err
+        parity(capfd, "shop.py:Shop", "log.txt")
+    assert "is a file, and no log or record" in capfd.readouterr().err
 
 
 def test_each_user_is_drawn_once_and_rows_may_lack_an_answer(log: Path) -> None:

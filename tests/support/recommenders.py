@@ -21,6 +21,7 @@ from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.recommenders.http import HTTPRecommender
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
 from pytest_recsys_mt.recommenders.http_key import authorization
+from pytest_recsys_mt.recommenders.http_mapped import MappedRecommender
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.knn import _unit_rows
 from pytest_recsys_mt.recommenders.ranking import (
@@ -56,6 +57,7 @@ __all__ = [
     "HTTPRecommender",
     "Ints",
     "ItemKNN",
+    "MappedRecommender",
     "MostPop",
     "RP3Beta",
     "Random",

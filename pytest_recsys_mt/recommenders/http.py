@@ -363,9 +363,9 @@ class HTTPRecommender:
             )
         content = redact_bytes(response.content)
         if self.heard is not None:
-            self.heard(
-                Exchange(method, url, headers, body, response.status_code, content)
-            )
+            shown = headers if self._key is None else {header(): self._key, **headers}
+            status = response.status_code
+            self.heard(Exchange(method, url, shown, body, status, content))
         self._require_answer(response)
         return content
 

@@ -14,7 +14,14 @@ from pytest_recsys_mt.requests.abilities import method_of
 from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecsysError, meant
 from pytest_recsys_mt.safety.raised import with_traceback
-from pytest_recsys_mt.safety.redaction import Secret, redact, shortened, shown
+from pytest_recsys_mt.safety.redaction import (
+    Secret,
+    carries_key,
+    gives_key,
+    redact,
+    shortened,
+    shown,
+)
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 if TYPE_CHECKING:
@@ -67,8 +74,9 @@ def run(given: argparse.Namespace) -> int:
         if request.candidates is None
         else f"{len(request.candidates)} candidates"
     )
+    name = shown(spec) if carries_key(spec) or gives_key(spec) else redact(spec)
     print(
-        f"{shown(spec)} for user {request.user!r} of {data.name}: {history}, {candidates}, k={request.k}"
+        f"{name} for user {request.user!r} of {data.name}: {history}, {candidates}, k={request.k}"
     )
     try:
         tried = _tried(model, request, training, given.prompt or PROMPT)

@@ -243,6 +243,10 @@ class HTTPRecommender:
     def _key(self) -> Secret | None:
         return authorization(self.endpoint)
 
+    @property
+    def _key_header(self) -> str:
+        return header()
+
     @cached_property
     def _pace(self) -> Pace:
         return Pace(
@@ -257,7 +261,7 @@ class HTTPRecommender:
 
         client = http_client(self.endpoint, self._pace.ceiling, self.notes)
         if key is not None:
-            client.headers[header()] = key
+            client.headers[self._key_header] = key
         return client
 
     async def _fetch_about(self, url: str) -> About:
@@ -363,7 +367,8 @@ class HTTPRecommender:
             )
         content = redact_bytes(response.content)
         if self.heard is not None:
-            shown = headers if self._key is None else {header(): self._key, **headers}
+            key = {} if self._key is None else {self._key_header: self._key}
+            shown = {**key, **headers}
             status = response.status_code
             self.heard(Exchange(method, url, shown, body, status, content))
         self._require_answer(response)

@@ -56,6 +56,7 @@ PREFIXES: Mapping[str, str] = {
     "recorded": "recommenders.recorded:Recorded",
     "https": "recommenders.http:HTTPRecommender",
     "http": "recommenders.http:HTTPRecommender",
+    "rerank": "recommenders.rerank:Reranker",
 }
 """Module and class of what specs name that begin with the
 key and a colon; imported when first named.
@@ -77,6 +78,7 @@ def resolve(
       * ``recorded:FILE.jsonl``: earlier answers of a language model;
       * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP
         (``https://HOST/PATH?map=FILE.toml``: with requests and answers of its own form);
+      * ``rerank:NAME``: a re-ranker behind HTTP;
       * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
       * the name of a built-in recommender or of an entry point of the group `extensions.RECOMMENDERS`;
       * any other bare name: the OpenAI chat model of that name, unless it is within

@@ -34,6 +34,7 @@ from pytest_recsys_mt.recommenders.ranking import (
 )
 from pytest_recsys_mt.recommenders.recorded import Recorded
 from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED, resolve
+from pytest_recsys_mt.recommenders.rerank import Reranker
 from pytest_recsys_mt.recommenders.scoring import (
     LEAST_WEIGHT,
     Catalogue,
@@ -62,6 +63,7 @@ __all__ = [
     "RP3Beta",
     "Random",
     "Recorded",
+    "Reranker",
     "ScoringRecommender",
     "Sparse",
     "UserKNN",

@@ -7,6 +7,7 @@ import pytest
 EXTRAS = {
     "PIL": "hf",
     "gguf": "hf",
+    "jmespath": "map",
     "pyarrow": "parquet",
     "ray": "ray",
     "safetensors": "train",

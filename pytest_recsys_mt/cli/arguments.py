@@ -15,7 +15,7 @@ Command = Callable[[argparse.Namespace], int | None]
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 SECTIONS = {
-    "a project:": ("init", "prompts", "mutate", "parity"),
+    "a project:": ("init", "try", "prompts", "mutate", "parity"),
     "kept runs and their records:": (
         "runs",
         "compare",
@@ -58,6 +58,7 @@ RECORD = "as --recsys-json wrote it, or a kept run: its number, accepted, or the
 
 
 FILES = "a file that ends in .txt, .md, .tex, .csv or .html (default: {} on standard output)"
+_AS_DATA = "as --recsys-data (default: mini)"
 LIKE = "(default: the kept runs on the data of the latest that share a test with it)"
 
 
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     _answers_kept(groups)
     _reports(groups)
     _projects(groups)
+    _trial(groups)
     _of_packages(groups)
     _group_in_help(groups)
     return parser
@@ -311,12 +313,38 @@ def _projects(groups: Any) -> None:
             "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
             help="where the files go (default: the current folder)",
         ),
-        _argument("--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"),
+        _argument("--data", default="mini", metavar="NAME|PATH", help=_AS_DATA),
         _argument(
             "--ci", choices=("github", "gitlab", "jenkins", "none"), default="github",
             help="the system that the CI file is for (default: github)",
         ),
     )  # fmt: skip
+
+
+def _trial(groups: Any) -> None:
+    _command(
+        groups,
+        "try",
+        commands.try_model,
+        "ask a model one question: what is sent, what comes back, what is read of it",
+        _argument("model", metavar="MODEL", help="as --recsys-model"),
+        _argument("--data", default="mini", metavar="NAME|PATH", help=_AS_DATA),
+        _argument("--user", metavar="ID", help="who is asked for (default: the first)"),
+        _argument("--map", metavar="FILE", help="as ?map=FILE of an https:// spec"),
+        _argument("--prompt", metavar="NAME|FILE", help="as --recsys-prompt"),
+        _argument("--open", action="store_true", help="offer the whole catalogue"),
+        _argument(
+            "-k", type=_length, default=10, metavar="K", help="items (default: 10)"
+        ),
+        description="Send one request to a recommender or a language model, print it and the answer without keys, and "
+        "list what is read of it. The answer is not kept, and a paid model is paid once. The status is 0 if a list is read.",
+    )
+
+
+def _length(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text[:6]) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number in 1..1000")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -124,6 +124,12 @@ def init(given: argparse.Namespace) -> None:
     )
 
 
+def try_model(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.cli import trying
+
+    return trying.run(given)
+
+
 def monitor(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.gate.monitor import monitor, records
     from pytest_recsys_mt.gate.store import Store

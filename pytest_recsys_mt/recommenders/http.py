@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
-from pytest_recsys_mt.recommenders.http_contract import About, Answered
+from pytest_recsys_mt.recommenders.http_contract import About, Answered, Exchange
 from pytest_recsys_mt.recommenders.http_key import authorization, header
 from pytest_recsys_mt.requests import Recommendation, Request, specs
 from pytest_recsys_mt.safety.errors import RecommenderError, UnreachableError
@@ -94,6 +94,7 @@ class HTTPRecommender:
         self._pinned = version
         self._declared = deterministic
         self.notes: list[str] = []
+        self.heard: Callable[[Exchange], None] | None = None  # told of each response
         self._loop: BackgroundLoop | None = None
         self._about_failed: RecommenderError | None = None
         self._has_answered = False
@@ -197,11 +198,7 @@ class HTTPRecommender:
         If the caller stops reading, the calls in flight are cancelled. RecommenderError
         if the key must not be sent.
         """
-        size = min(self.batch, self.about.max_batch or self.batch)
-        positions = list(range(len(requests)))
-        batches = [
-            positions[start : start + size] for start in range(0, len(requests), size)
-        ]
+        batches = self._batches(requests)
         arrived: queue.SimpleQueue[Arrived | None] = queue.SimpleQueue()
         calls = self._running.submit(self._send_all(requests, batches, arrived))
         calls.add_done_callback(lambda _: arrived.put(None))
@@ -223,6 +220,19 @@ class HTTPRecommender:
         ):  # not before: the last tasks of the loop use them
             self.__dict__.pop(held, None)
 
+    def _batches(self, requests: Sequence[Request]) -> list[list[int]]:
+        """The positions of the requests of each call."""
+        size = min(self.batch, self.about.max_batch or self.batch)
+        positions = list(range(len(requests)))
+        return [
+            positions[start : start + size] for start in range(0, len(requests), size)
+        ]
+
+    @property
+    def _address(self) -> str:
+        """What messages name as the address of a batch."""
+        return f"{self.endpoint.url}/recommend"
+
     @property
     def _running(self) -> BackgroundLoop:
         if self._loop is None:
@@ -232,6 +242,10 @@ class HTTPRecommender:
     @cached_property
     def _key(self) -> Secret | None:
         return authorization(self.endpoint)
+
+    @property
+    def _key_header(self) -> str:
+        return header()
 
     @cached_property
     def _pace(self) -> Pace:
@@ -247,7 +261,7 @@ class HTTPRecommender:
 
         client = http_client(self.endpoint, self._pace.ceiling, self.notes)
         if key is not None:
-            client.headers[header()] = key
+            client.headers[self._key_header] = key
         return client
 
     async def _fetch_about(self, url: str) -> About:
@@ -287,12 +301,9 @@ class HTTPRecommender:
     ) -> AsyncIterator[Arrived]:
         import httpx2
 
-        url = f"{self.endpoint.url}/recommend"
-        body = http_contract.body_of([requests[position] for position in batch])
+        url = self._address
         try:
-            said = await self._call("POST", url, body)
-            version, answers = http_contract.read_answers(said, len(batch))
-            self._check(version)
+            answers = await self._answers([requests[position] for position in batch])
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
             status = (
                 error.response.status_code
@@ -314,17 +325,39 @@ class HTTPRecommender:
         self._has_answered = True
         yield list(zip(batch, answers, strict=True))
 
-    async def _call(self, method: str, url: str, body: bytes | None = None) -> bytes:
+    async def _answers(self, requests: Sequence[Request]) -> list[Answered]:
+        """The answers to a batch, of one call."""
+        body = http_contract.body_of(requests)
+        said = await self._call("POST", self._address, body)
+        version, answers = http_contract.read_answers(said, len(requests))
+        self._check(version)
+        return answers
+
+    async def _call(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        further: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """The content of the response, with `further` headers sent."""
         return await persist(
-            lambda: self._attempt(method, url, body),
+            lambda: self._attempt(method, url, body, further or {}),
             self._pace,
             lambda error: self._reason(error, url),
         )
 
-    async def _attempt(self, method: str, url: str, body: bytes | None) -> bytes:
+    async def _attempt(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        further: Mapping[str, str],
+    ) -> bytes:
         import asyncio
 
         headers = {} if body is None else {"Content-Type": "application/json"}
+        headers.update(further)
         async with asyncio.timeout(self._pace.time_limit(self.timeout)):
             response = await self._client.request(
                 method,
@@ -332,8 +365,18 @@ class HTTPRecommender:
                 content=body,
                 headers=headers,
             )
+        content = redact_bytes(response.content)
+        if self.heard is not None:
+            key = {} if self._key is None else {self._key_header: self._key}
+            shown = {**key, **headers}
+            status = response.status_code
+            self.heard(Exchange(method, url, shown, body, status, content))
+        self._require_answer(response)
+        return content
+
+    def _require_answer(self, response: httpx2.Response) -> None:
+        """Raise an error for a response that holds no answer."""
         response.raise_for_status()
-        return redact_bytes(response.content)
 
     def _check(self, version: str | None) -> None:
         expected = self.about.version

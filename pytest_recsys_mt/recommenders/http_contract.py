@@ -68,6 +68,27 @@ class About:
     reads_latest: int | None = None  # most of a history's latest items that it reads
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its response.
+
+    Attributes:
+        method: Of the request.
+        url: Its address.
+        headers: Those of this request alone; a value that holds a key is a `Secret`.
+        body: Its body, if it has one.
+        status: Of the response.
+        content: Of the response, without keys.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    status: int
+    content: bytes
+
+
 def body_of(requests: Sequence[Request]) -> bytes:
     """The request body for `requests`."""
     return json.dumps(
@@ -197,8 +218,20 @@ def _answer(answer: Any) -> Answered:
     )
 
 
-def describe(error: Exception, url: str) -> str:
-    """Why a call failed, with the address, and what to do if known."""
+def describe(
+    error: Exception,
+    url: str,
+    hints: Mapping[int, str] = _HINTS,
+    contract: str = f" ({CONTRACT})",
+) -> str:
+    """Why a call failed, with the address, and what to do if known.
+
+    Args:
+        error: The failure.
+        url: The address.
+        hints: What to do, by status.
+        contract: What ends the text of a `ContractError`.
+    """
     import aiohttp
     import httpx2
 
@@ -213,7 +246,7 @@ def describe(error: Exception, url: str) -> str:
                 f"{url}: HTTP {status}, a redirect to {leads}, which is not followed, for the key "
                 f"would go along; name the address that answers itself"
             )
-        hint = _HINTS.get(status, "see the server's log" if status >= 500 else "")
+        hint = hints.get(status, "see the server's log" if status >= 500 else "")
         said = shortened(one_line(error.response.text), 160) or "no reason given"
         return f"{url}: HTTP {status}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
@@ -221,7 +254,7 @@ def describe(error: Exception, url: str) -> str:
     if isinstance(error, (httpx2.TransportError, aiohttp.ClientError, TimeoutError)):
         return describe_connection(error, url)
     if isinstance(error, ContractError):
-        return f"{url}: {error} ({CONTRACT})"
+        return f"{url}: {error}{contract}"
     return f"{url}: {type(error).__name__}: {error}"
 
 

@@ -56,6 +56,7 @@ PREFIXES: Mapping[str, str] = {
     "recorded": "recommenders.recorded:Recorded",
     "https": "recommenders.http:HTTPRecommender",
     "http": "recommenders.http:HTTPRecommender",
+    "rerank": "recommenders.rerank:Reranker",
 }
 """Module and class of what specs name that begin with the
 key and a colon; imported when first named.
@@ -75,7 +76,9 @@ def resolve(
       * ``openai:NAME``, ``litellm:PROVIDER/NAME``, ``hf:PATH``: a language model
         (``hf:PATH?images=true``: one that reads images);
       * ``recorded:FILE.jsonl``: earlier answers of a language model;
-      * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
+      * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP
+        (``https://HOST/PATH?map=FILE.toml``: with requests and answers of its own form);
+      * ``rerank:NAME``: a re-ranker behind HTTP;
       * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
       * the name of a built-in recommender or of an entry point of the group `extensions.RECOMMENDERS`;
       * any other bare name: the OpenAI chat model of that name, unless it is within
@@ -181,6 +184,8 @@ def _of_prefix(prefix: str, spec: str, exact: bool) -> Recommender | TextModel:
         of_this_process = {"exact": exact}
         if specs.split(spec)[1].get("images") == "true":
             place = "llm.local.hf_images:HFImageModel"
+    if prefix in ("http", "https") and "map" in specs.split(spec)[1]:
+        place = "recommenders.http_mapped:MappedRecommender"
     made: Recommender | TextModel = class_at(place).from_spec(spec, **of_this_process)
     return made
 

@@ -53,6 +53,8 @@ class FaultServer:
 
     Attributes:
         get: Answers every GET.
+        get_at: Likewise, and gets its path, with the query; it calls `get` unless a test
+            replaces it.
         at: Gets the path of every POST.
         key: Whoever posts without it is refused; None lets everybody in.
         port: Where it listens; a server that follows another one may take its place.
@@ -63,6 +65,7 @@ class FaultServer:
             completion(),
         )
         self.get: Callable[[], Reply] = lambda: Reply({}, 404)
+        self.get_at: Callable[[str], Reply] = lambda path: self.get()
         self.key: str | None = None
         self.asked: list[dict[str, Any]] = []
         self.at: Callable[[str], object] = lambda path: None
@@ -86,8 +89,11 @@ class FaultServer:
                     return
                 self.reply(outer.answer(payload))
 
+            def do_PUT(self) -> None:
+                self.do_POST()
+
             def do_GET(self) -> None:
-                self.reply(outer.get())
+                self.reply(outer.get_at(self.path))
 
             def reply(self, reply: Reply) -> None:
                 outer.headers.append({k.lower(): v for k, v in self.headers.items()})

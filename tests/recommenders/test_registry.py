@@ -154,7 +154,7 @@ def test_parameters_reach_the_recommender_and_its_name() -> None:
         ("mostpop?k=3", "unknown parameter 'k'; valid ones: none"),
         (
             "",
-            "names nothing; known prefixes: openai:, litellm:, hf:, recorded:, https:, http:; known names: random, mostpop",
+            "names nothing; known prefixes: openai:, litellm:, hf:, recorded:, https:, http:, rerank:; known names: random, mostpop",
         ),
         (" ?x=1", "names nothing"),
         ("recorded:answers.jsonl", "'answers.jsonl' cannot be read"),

@@ -21,6 +21,7 @@ from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.recommenders.http import HTTPRecommender
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
 from pytest_recsys_mt.recommenders.http_key import authorization
+from pytest_recsys_mt.recommenders.http_mapped import MappedRecommender
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.knn import _unit_rows
 from pytest_recsys_mt.recommenders.ranking import (
@@ -33,6 +34,7 @@ from pytest_recsys_mt.recommenders.ranking import (
 )
 from pytest_recsys_mt.recommenders.recorded import Recorded
 from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED, resolve
+from pytest_recsys_mt.recommenders.rerank import Reranker
 from pytest_recsys_mt.recommenders.scoring import (
     LEAST_WEIGHT,
     Catalogue,
@@ -56,10 +58,12 @@ __all__ = [
     "HTTPRecommender",
     "Ints",
     "ItemKNN",
+    "MappedRecommender",
     "MostPop",
     "RP3Beta",
     "Random",
     "Recorded",
+    "Reranker",
     "ScoringRecommender",
     "Sparse",
     "UserKNN",

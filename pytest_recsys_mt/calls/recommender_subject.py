@@ -46,6 +46,7 @@ class RecommenderSubject(Subject):
         self.reads_text = abilities.declares(recommender, "reads_text")
         self.promises = abilities.promises_of(recommender)
         self.stages = abilities.stages_of(recommender)
+        self.any_length = abilities.declares(recommender, "any_length")
         self.live = abilities.declares(recommender, "live")
         self.waits = abilities.method_of(recommender, "recommend_each") is not None
         self.defined = _defined(type(recommender))

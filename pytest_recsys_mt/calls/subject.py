@@ -61,6 +61,8 @@ class Subject:
         promises: Its further promises; see `requests.Promised`.
         reads_latest: How many of a history's latest items it declares to read at most;
             None without a limit.
+        stages: The methods that show its stages.
+        any_length: Whether its lists are longer than asked for, as those of a stage.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change during the run; recorded ones cannot.
         waits: Whether its calls take long compared with running a test: a text model,
@@ -90,6 +92,8 @@ class Subject:
     ignores: frozenset[Aspect] = frozenset()
     promises: frozenset[Promised] = frozenset()
     reads_latest: int | None = None
+    stages: tuple[str, ...] = ()
+    any_length = False
     durable = False
     live = True
     waits = False

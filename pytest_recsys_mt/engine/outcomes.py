@@ -43,7 +43,8 @@ class AnswerReader:
     def read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         """The recommendation in an answer; the run counts whether it could be read."""
         read = self._subject.read(request, answer)
-        if read.text is None and len(read.items) > request.k:
+        is_longer = read.text is None and len(read.items) > request.k
+        if is_longer and not self._subject.any_length:
             self._subject.longer.add(call.key)
         hidden, takes_json = self._subject.hidden(request), self._subject.takes_json
         self._executor.readings.note(

@@ -17,7 +17,7 @@ NO_STAGE = ""
 
 def common_stages(both: tuple[Any, Any]) -> tuple[str, ...]:
     """The stages that both recommenders show, if they show the same."""
-    ours, theirs = (getattr(each.runner.subject, "stages", ()) for each in both)
+    ours, theirs = (each.runner.subject.stages for each in both)
     return ours if ours == theirs else ()
 
 

@@ -37,6 +37,7 @@ class Stage:
     """A stage of a recommender: what it declares besides is that of the recommender."""
 
     stages = ()
+    any_length = True
 
     def __init__(self, recommender: Any, stage: str) -> None:
         self._recommender = recommender

@@ -20,7 +20,7 @@ from pytest_recsys_mt.safety.redaction import without_keys
 
 Flag = Literal[
     "deterministic", "seeded", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
-    "lists_offered", "reads_images", "apart",
+    "lists_offered", "reads_images", "apart", "any_length",
 ]  # fmt: skip
 """Attributes that are true or false.
 
@@ -37,6 +37,7 @@ prompt.
 a schema.
 * ``lists_offered``: the same, and the schema allows the offered titles alone.
 * ``apart``: of a judge: it judges each aspect by itself.
+* ``any_length``: of a stage of a recommender: its lists are longer than asked for.
 """
 
 Method = Literal[

@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
-from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_holes
-from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.family import Family, weights
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
     joined,
     missing_in_words,
     not_asked,
@@ -20,6 +16,15 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.claim import (
+    Claim,
+    Family,
+    excess,
+    nearest_limit,
+    weights,
+)
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_holes
+from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.power import (
     joint_users_needed,
     outlook,

@@ -5,18 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import places_of
-from pytest_recsys_mt.oracles.judging.family import judge_family
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
     BOTH_ENDS,
+    Account,
     joined,
     too_many_unread,
     unread_counts,
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, judge_family
+from pytest_recsys_mt.oracles.judging.effect import places_of
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Choices, Context

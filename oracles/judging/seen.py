@@ -12,9 +12,8 @@ from itertools import chain
 import numpy as np
 
 from pytest_recsys_mt.oracles.judging.account import Account, Tally
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.claim import Claim, Family, judge_family
 from pytest_recsys_mt.oracles.judging.effect import Effects, others, places_of
-from pytest_recsys_mt.oracles.judging.family import Family, judge_family
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.safety.errors import OracleError

@@ -4,10 +4,10 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from pytest_recsys_mt.oracles.judging.account import joined, too_many_failed
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.ladder import joined, too_many_failed
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
 from pytest_recsys_mt.safety.errors import OracleError

@@ -247,10 +247,11 @@ def too_many_unread(tally: Readable, context: Context, what: str = "list") -> st
         return reason
     # The mark of an option mostly stands at the end of an answer.
     at_end = what == "option"
-    quoted = ", ".join(_quoted(answer.text or "", at_end=at_end) for answer in examples)
-    wanted = (
-        "the mark alone" if at_end else "one numbered title a line and nothing else"
-    )
+    texts = [answer.text or "" for answer in examples]
+    quoted = ", ".join(_quoted(text, at_end=at_end) for text in texts)
+    wanted = "one numbered title a line and nothing else"
+    if at_end:
+        wanted = "the mark alone"
     return f"{reason}, such as {quoted}; ask for {wanted}"
 
 
@@ -299,12 +300,16 @@ def _quoted(text: str, *, at_end: bool) -> str:
     line = " ".join(text.split()).replace('"', "'")
     if len(line) <= _LONGEST:
         return f'"{line}"'
-    return f'"...{line[-_LONGEST:]}"' if at_end else f'"{line[:_LONGEST]}..."'
+    if at_end:
+        return f'"...{line[-_LONGEST:]}"'
+    return f'"{line[:_LONGEST]}..."'
 
 
 def not_asked(unasked: Mapping[str, int]) -> str:
     """Why users were not asked, in words; empty if all were."""
-    return f"{NOT_ASKED}{counted(unasked)}" if unasked else ""
+    if not unasked:
+        return ""
+    return f"{NOT_ASKED}{counted(unasked)}"
 
 
 def too_many_failed(account: Account, context: Context, who: str = "user") -> str:
@@ -319,9 +324,9 @@ def too_many_failed(account: Account, context: Context, who: str = "user") -> st
     if not refused:
         return f"{reasons}: {share:.1%} of the {who}s failed, the limit is {limit:.1%}"
     failed = errors.total() - refused
-    what = (
-        f"got a refusal ({refused}) or failed ({failed})" if failed else "got a refusal"
-    )
+    what = "got a refusal"
+    if failed:
+        what = f"got a refusal ({refused}) or failed ({failed})"
     return (
         f"{reasons}: {share:.1%} of the {who}s {what}, although the recommender answers others; "
         f"the limit is {limit:.1%} (recsys_error_limit)"
@@ -348,7 +353,8 @@ def counted(reasons: Mapping[str, int]) -> str:
         users_by_reason,
         key=lambda reason: (-users_by_reason[reason], reason),
     )
-    frequent = {reason: users_by_reason[reason] for reason in ranked[:MANY_REASONS]}
+    listed = ranked[:MANY_REASONS]
+    frequent = {reason: users_by_reason[reason] for reason in listed}
     others = users_by_reason.total() - sum(frequent.values())
     more = len(users_by_reason) - MANY_REASONS
     return f"{counted(frequent)}, {more} other reasons ({others})"
@@ -370,6 +376,6 @@ def _without_quotations(reasons: Mapping[str, int]) -> Counter[str]:
 
 
 def _enumerated(users_by_reason: Mapping[str, int]) -> str:
-    return ", ".join(
-        f"{reason} ({users})" for reason, users in sorted(users_by_reason.items())
-    )
+    """All reasons by name, each with its number of users."""
+    counts = sorted(users_by_reason.items())
+    return ", ".join(f"{reason} ({users})" for reason, users in counts)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -66,8 +67,9 @@ def _without(asked: Asked, items: frozenset[str], depth: int) -> Asked:
 
 
 def _answer_without(answer: Recommendation, items: frozenset[str]) -> Recommendation:
-    kept = tuple(item for item in answer.items if item not in items)
-    return dataclasses.replace(answer, items=kept)
+    """The answer without these items."""
+    kept = [item for item in answer.items if item not in items]
+    return dataclasses.replace(answer, items=tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
         numbers,
     )
     both = zip(pairs.source, pairs.followup, strict=True)
-    rows = np.flatnonzero([is_answered(before, after) for before, after in both])
+    are_answered = [is_answered(before, after) for before, after in both]
+    rows = np.flatnonzero(are_answered)
     source = source[rows]
     followup = followup[rows]
 
@@ -181,6 +184,7 @@ def _shortest(side: Lists) -> NDArray[np.intp]:
 
 
 def _offer(asked: Asked, context: Context) -> _Offer:
+    """What a user's request offers."""
     request = asked.request
     due = request.k
     if request.candidates is not None:
@@ -217,11 +221,7 @@ def _encode_side(
         other = None if others is None else others[row]
         for replicate, answer in enumerate(asked.answers):
             named = list(dict.fromkeys(answer.items))[: offer.due]
-            items = named
-            if other is not None:
-                items = [
-                    item for item in named if other.has(item) or not offer.has(item)
-                ]
+            items = named if other is None else _shared(named, offer, other)
             left_out = len(named) - len(items)
             due = min(depth, offer.due - left_out)
             items = items[:due]
@@ -233,6 +233,15 @@ def _encode_side(
     return codes, is_offered
 
 
+def _shared(items: Sequence[str], offer: _Offer, other: _Offer) -> list[str]:
+    """The items without those that only the answer's own request offered."""
+    shared = []
+    for item in items:
+        if other.has(item) or not offer.has(item):
+            shared.append(item)
+    return shared
+
+
 def filled(side: Lists) -> Lists:
     """A side of `Encoded` whose empty places are not due:
     measures of papers count none as an item.
@@ -242,7 +251,8 @@ def filled(side: Lists) -> Lists:
 
 def is_answered(*sides: Asked) -> bool:
     """Whether any answer of a user recommends anything."""
-    return any(any(answer.items for answer in asked.answers) for asked in sides)
+    answers = chain.from_iterable(asked.answers for asked in sides)
+    return any(answer.items for answer in answers)
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
@@ -252,7 +262,9 @@ def replicates_of(asked: Sequence[Asked]) -> int:
     Raises:
         OracleError: If it is not the same for all, or 0.
     """
-    user_by_count = {len(one.answers): one.user for one in asked}
+    user_by_count = {}
+    for one in asked:
+        user_by_count[len(one.answers)] = one.user
     if len(user_by_count) > 1 or 0 in user_by_count:
         counts = ", ".join(
             f"{count} for user {user!r}"

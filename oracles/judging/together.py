@@ -57,13 +57,14 @@ def with_versions(effects: Effects, pairs: Pairs) -> Effects:
 def _versions(side: Sequence[Asked]) -> Counter[str]:
     """How many answers of a side each version gave."""
     answers = chain.from_iterable(asked.answers for asked in side)
-    return Counter(answer.version for answer in answers if answer.version is not None)
+    versions = [answer.version for answer in answers]
+    return Counter(version for version in versions if version is not None)
 
 
 def _in_words(answers_by_version: Mapping[str, int]) -> str:
-    return ", ".join(
-        f"{name} ({count})" for name, count in sorted(answers_by_version.items())
-    )
+    """The versions by name, each with the number of its answers."""
+    counts = sorted(answers_by_version.items())
+    return ", ".join(f"{name} ({count})" for name, count in counts)
 
 
 def _are_alike(table: list[list[int]]) -> bool:
@@ -283,12 +284,15 @@ def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
 
 
 def _with(asked: Asked, again: Asked) -> Asked:
-    return dataclasses.replace(asked, answers=asked.answers + again.answers)
+    """A user with the answers of both times."""
+    answers = asked.answers + again.answers
+    return dataclasses.replace(asked, answers=answers)
 
 
 def _has_different(asked: Asked) -> bool:
     """Whether a user got different lists for one request."""
-    return len({answer.items for answer in asked.answers}) > 1
+    lists = {answer.items for answer in asked.answers}
+    return len(lists) > 1
 
 
 def lasting(seconds: float) -> str:

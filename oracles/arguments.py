@@ -1,5 +1,5 @@
-"""The checks of arguments of oracles: of their types, before an oracle begins, and of their
-values, so that all oracles report errors in the same words.
+"""The checks of arguments of oracles: of their types, before an oracle begins, and of
+their values, so that all oracles report errors in the same words.
 """
 
 import functools

@@ -1,11 +1,11 @@
-"""The state of every user who was drawn: who counts in a verdict, and how; and the reasons why
-answers allow no verdict, in one order for all oracles.
+"""The state of every user who was drawn: who counts in a verdict, and how; and the
+reasons why answers allow no verdict, in one order for all oracles.
 
 Each drawn user is in exactly one part of the account. A user without a number is never
-left out in silence: one that was asked and has none counts at both ends of the
-possible range, as the worst effect for ``holds`` and as the best for ``violated``. Only
-users for whom a measure is not defined, by its own declaration, are left out, and the
-verdict says how many and why.
+left out in silence: one that was asked and has none counts at both ends of the possible
+range, as the worst effect for ``holds`` and as the best for ``violated``. Only users
+for whom a measure is not defined, by its own declaration, are left out, and the verdict
+says how many and why.
 """
 
 import re

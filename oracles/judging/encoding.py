@@ -1,5 +1,6 @@
-"""Answers as arrays of numbers, in which the same item has the same number on both sides; and
-answers over the whole catalogue, of two requests that leave out different items.
+"""Answers as arrays of numbers, in which the same item has the same number on both
+sides; and answers over the whole catalogue, of two requests that leave out different
+items.
 """
 
 from __future__ import annotations

@@ -336,8 +336,8 @@ def _share(look: Look) -> float:
 
 
 def _is_large(look: Look) -> bool:
-    """Whether so many of the changed items have the trait, and so few of the others, that
-    it explains the change.
+    """Whether so many of the changed items have the trait, and so few of the others,
+    that it explains the change.
     """
     share = _share(look)
     # An item that changed places with a neighbour takes the neighbour with it, so half of
@@ -348,7 +348,7 @@ def _is_large(look: Look) -> bool:
 
 
 def _sentence(look: Look) -> str:
-    """How many of the changed items have the trait, and what share of the others does."""
+    """How many of the changed items have the trait, and what share of the others."""
     quantity = f"{look.having} of the"
     if look.having == look.changed:
         quantity = "all"

@@ -1,5 +1,5 @@
-"""Lists that differ in the order of neighbours alone: the mark of rounded scores, and of
-another order of equal ones.
+"""Lists that differ in the order of neighbours alone: the mark of rounded scores, and
+of another order of equal ones.
 """
 
 from __future__ import annotations

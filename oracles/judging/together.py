@@ -6,8 +6,8 @@ source, or days later if the source answers were kept. So if a claim depends on 
 difference, both sides are asked again, as one batch in an order that treats them alike.
 The same is done if a recommender declares itself deterministic, because a claim would
 otherwise depend on that declaration, and with other seeds if each replicate is answered
-by a fit of its own. A change of the model behind an endpoint must not count as an effect
-of a relation.
+by a fit of its own. A change of the model behind an endpoint must not count as an
+effect of a relation.
 """
 
 import dataclasses

@@ -136,7 +136,7 @@ def _of_titles(titles: Sequence[str]) -> Iterator[Trait]:
 
 
 def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait]:
-    """Whether another item of the catalogue has the same title, in any case of letters."""
+    """Whether another item of the catalogue has the same title, in any case."""
     if len(context.items) > LARGE:
         return
     all_titles = [item.title.casefold() for item in context.items.values()]
@@ -146,7 +146,7 @@ def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait
 
 
 def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
-    """Traits by the year: of being older or newer than the limits of common catalogues."""
+    """Traits by the year, split where catalogues are cut."""
     years = [item.year for item in items]
     is_unknown = mask_of(year is None for year in years)
     yield Trait("have no year", is_unknown)

@@ -1,5 +1,5 @@
-"""An answer as plain JSON data, as processes exchange it and the cache stores it; and how
-the answers to several calls are got: as they arrive, or together, or each alone.
+"""An answer as plain JSON data, as processes exchange it and the cache stores it; and
+how the answers to several calls are got: as they arrive, or together, or each alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,5 +1,5 @@
-"""Sends calls in batches, as far as the limits of the run allow, and stores each answer as it
-arrives: on disk, in the counts, and for this process.
+"""Sends calls in batches, as far as the limits of the run allow, and stores each answer
+as it arrives: on disk, in the counts, and for this process.
 """
 
 import time

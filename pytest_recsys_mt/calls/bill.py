@@ -1,4 +1,4 @@
-"""The bill of the calls of one process: the cost of each, and the test that needs it."""
+"""The bill of the calls of one process: what each cost, and which test needs it."""
 
 from __future__ import annotations
 

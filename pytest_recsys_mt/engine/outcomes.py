@@ -1,5 +1,5 @@
-"""The results of users: how they are made of answers, whose are lost, and whether those of
-two sides are of one time.
+"""The results of users: how they are made of answers, whose are lost, and whether those
+of two sides are of one time.
 """
 
 from __future__ import annotations

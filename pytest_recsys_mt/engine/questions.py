@@ -1,5 +1,5 @@
-"""The requests and calls of the sides of relations, and how those of several sides are sent,
-user by user.
+"""The requests and calls of the sides of relations, and how those of several sides are
+sent, user by user.
 """
 
 from __future__ import annotations

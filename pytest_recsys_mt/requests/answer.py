@@ -1,5 +1,5 @@
-"""The answer to one request: the reading of each entry of its text, its usage, and why a
-text ended.
+"""The answer to one request: the reading of each entry of its text, its usage, and why
+a text ended.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The items of a request, their ratings, and the request to a recommender: wrong values are
-refused where they are given.
+"""The items of a request, their ratings, and the request to a recommender: wrong values
+are refused where they are given.
 """
 
 from __future__ import annotations

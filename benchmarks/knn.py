@@ -33,7 +33,7 @@ from scipy.sparse import csr_array, csr_matrix, diags_array, vstack
 from benchmarks import tables
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import IALS, ItemKNN, UserKNN
-from pytest_recsys_mt.recommenders.ranking import Sparse
+from pytest_recsys_mt.recommenders.scoring import Sparse
 from pytest_recsys_mt.requests import Item, Request, Scale
 
 NEIGHBOURS = 30

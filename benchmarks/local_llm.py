@@ -59,8 +59,7 @@ def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
         random_words,
         shuffle_candidates,
     )
-    from pytest_recsys_mt.requests.design import Design
-    from pytest_recsys_mt.requests.seeds import generator
+    from pytest_recsys_mt.requests.design import Design, generator
 
     split = Split(load("mini"), 0)
     cases = split.cases(Design(users=users, k=k))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
+from pytest_recsys_mt.calls.subject import RecommenderSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.recommenders import MostPop

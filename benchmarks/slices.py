@@ -26,9 +26,8 @@ from benchmarks.tables import table
 from benchmarks.zoo.taste import Sound
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.claim import Claim, weights
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.family import weights
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.judging.steps import step_by_step

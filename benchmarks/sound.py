@@ -37,9 +37,9 @@ from benchmarks.zoo import noisy, text
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
-from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.scoring import Floats
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 _EXCLUDED = re.compile(r'Recommend nothing of the genre "([^"]+)"')
 

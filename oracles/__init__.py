@@ -23,11 +23,13 @@ FOUND = {
     if hasattr(module, name)
 }
 _LISTS = f"{__name__}.similarities."
-_DOOR = import_module(f"{__name__}.door")
+_ARGUMENTS = import_module(f"{__name__}.arguments")
 globals().update(
     {
         name: (
-            _DOOR.checked_lists if module.__name__.startswith(_LISTS) else _DOOR.checked
+            _ARGUMENTS.checked_lists
+            if module.__name__.startswith(_LISTS)
+            else _ARGUMENTS.checked
         )(found)
         if isfunction(found := getattr(module, name))
         else found

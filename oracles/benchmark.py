@@ -9,14 +9,13 @@ import dataclasses
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, too_many_unread
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unanswered, Unscored, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.hidden import with_hidden
 from pytest_recsys_mt.oracles.judging.judge import assess
-from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
 from pytest_recsys_mt.safety.errors import OracleError

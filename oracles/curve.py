@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_recsys_mt.oracles.benchmark import score_values, scores_of
-from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
+from pytest_recsys_mt.oracles.judging.account import too_many_unread
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.bounds import Rate

@@ -8,11 +8,10 @@ import numpy as np
 from pytest_recsys_mt.oracles.arguments import two_sides_that_may_differ
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
-from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
+from pytest_recsys_mt.oracles.judging.encoding import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity
-from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs, offer_of
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 _DRAWS = 2_000
@@ -86,7 +85,7 @@ def _effects(
         return effects
     asked = [pairs.source[row] for row in effects.rows]
     offers = [
-        len(offer_of(each, context)) or _MANY for each in asked
+        len(offer_of(each, context.items)) or _MANY for each in asked
     ]  # without a catalogue: many
     by_chance = np.array(
         [

@@ -4,9 +4,8 @@ import re
 from functools import partial
 
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
-from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, offer_of
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 
@@ -46,7 +45,7 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
 def _share(source: Asked, followup: Asked, context: Context) -> float:
     instructions = [asked.request.instruction for asked in (source, followup)]
     before, after = (set(re.findall(r'"([^"]+)"', text)) for text in instructions)
-    offer = offer_of(followup, context)
+    offer = offer_of(followup, context.items)
     banned = {item for item in offer if (after - before) & _genres(item, context)}
     if not banned:
         raise NotApplicable("the instruction excludes no genre of what is offered")

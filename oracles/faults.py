@@ -14,10 +14,9 @@ from pytest_recsys_mt.oracles.judging.hidden import with_hidden
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
-from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Sample, offer_of
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["complete_list", "no_repeats", "only_candidates"]
@@ -142,7 +141,7 @@ def _judge(
             # Users without any answer can only be too short.
             if not silence_counts:
                 require_answer(asked)
-            offer = offer_of(asked, context)
+            offer = offer_of(asked, context.items)
             answers = asked.answers
             faults = [
                 i for i, answer in enumerate(answers) if faulty(answer, asked, offer)

@@ -5,8 +5,8 @@ import dataclasses
 from pytest_recsys_mt.oracles.arguments import share, two_sides_that_may_differ
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.encoding import open_to_both
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.safety.errors import OracleError

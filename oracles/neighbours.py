@@ -13,10 +13,9 @@ from functools import partial
 from pytest_recsys_mt.oracles.judging.claim import Promise
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.not_promoted import rise
-from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, offered
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = [
@@ -130,7 +129,7 @@ def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
     changed = _changed(before.request, after.request)
     if not changed:
         raise NotApplicable("both histories are the same")
-    on_offer = [offered(asked, context) for asked in (before, after)]
+    on_offer = [offered(asked, context.items) for asked in (before, after)]
     near = {
         each
         for item in changed

@@ -5,18 +5,18 @@ answer: one counterexample refutes it.
 import numpy as np
 
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
-from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, mostly_holes
-from pytest_recsys_mt.oracles.judging.encoding import encode
-from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.judge import reported, with_vacuity
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
     missing_in_words,
     too_many_unread,
     unread_counts,
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, mostly_holes
+from pytest_recsys_mt.oracles.judging.encoding import encode
+from pytest_recsys_mt.oracles.judging.examples import pick
+from pytest_recsys_mt.oracles.judging.judge import reported, with_vacuity
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.oracles.judging.together import CHANGED

@@ -6,7 +6,7 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.curve import curve
-from pytest_recsys_mt.oracles.judging.ladder import BOTH_ENDS
+from pytest_recsys_mt.oracles.judging.account import BOTH_ENDS
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.crossing_point import (
     CrossingPoint,

@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.account import (
+    NO_ANSWER,
+    missing_in_words,
+    too_many_unread,
+    unreadable,
+)
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import (
@@ -29,11 +34,6 @@ from pytest_recsys_mt.oracles.judging.effect import (
     under,
 )
 from pytest_recsys_mt.oracles.judging.encoding import encode, filled
-from pytest_recsys_mt.oracles.judging.ladder import (
-    missing_in_words,
-    too_many_unread,
-    unreadable,
-)
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.similarities.similarity import (
     Similarity,

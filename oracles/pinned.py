@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_recsys_mt.oracles.arguments import one_side
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
-from pytest_recsys_mt.oracles.judging.difference import Unanswered, scored
-from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
+    NO_ANSWER,
     too_many_unread,
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.difference import Unanswered, scored
+from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.pins.current_lists import lines, updated
 from pytest_recsys_mt.oracles.pins.entries import (

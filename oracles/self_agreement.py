@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.benchmark import valued
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, too_many_unread
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     ONE_REPLICATE,
@@ -20,7 +20,6 @@ from pytest_recsys_mt.oracles.judging.effect import (
 )
 from pytest_recsys_mt.oracles.judging.encoding import encode, filled
 from pytest_recsys_mt.oracles.judging.judge import assess
-from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import (
     Similarity,

@@ -7,8 +7,8 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import scores_of
-from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
+    Account,
     missing_in_words,
     too_many_unread,
     unreadable,

@@ -35,8 +35,7 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
 from pytest_recsys_mt.requests import Request, World
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import Design, generator
 from pytest_recsys_mt.safety.errors import NotApplicable
 
 ROOT = Path(__file__).resolve().parents[1]

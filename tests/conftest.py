@@ -37,7 +37,7 @@ settings.load_profile("few")
 # cannot be imported twice: so all that such runs import is imported before them.
 for _name in (
     "calls.progress", "datasets.dataset", "datasets.making", "datasets.summary", "engine.counterexample", "engine.run",
-    "engine.schedule", "engine.shrinking", "llm.api.openai_model", "llm.recommender", "oracles", "plugin.ahead",
+    "engine.schedule", "engine.shrinking", "llm.api.openai_model", "llm.recommender", "oracles", "plugin.begun",
     "plugin.interruptions", "plugin.planning", "plugin.preflight", "plugin.reproduce", "plugin.shrinking",
     "recommenders", "recommenders.knn", "relations", "report.other_reporters", "report.planned", "report.raising",
     "report.relation_list", "report.sections", "report.terminal",

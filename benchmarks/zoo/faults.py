@@ -10,7 +10,7 @@ from numpy.random import Generator
 from benchmarks.zoo.taste import Floats, Sound, positions
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.requests import Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 USUAL_CANDIDATES, USUAL_K = 20, 10
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_recsys_mt.recommenders.bm25 import BM25
 from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
-from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.scoring import Floats
 from pytest_recsys_mt.requests import Request
 
 Noise = Callable[[Floats, np.random.Generator], Floats]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.relations.random_words import FRUIT
 from pytest_recsys_mt.requests import Completion, Prompt, Scale
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 _FRUIT = re.compile(rf"\b(?:{'|'.join(FRUIT)})\b")
 _RATED = re.compile(r"(.+?)(\d+(?:\.\d+)?)/\d+(?:\.\d+)?(?:,|(?=\.\())")

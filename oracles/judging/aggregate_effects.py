@@ -58,7 +58,8 @@ def _effects(
         aggregate: The number that is computed of each side.
         reach: The smallest and the largest possible sum.
     """
-    users = zip(*(side for side, _ in sides), strict=True)
+    answers_of_sides = [asked for asked, _ in sides]
+    users = zip(*answers_of_sides, strict=True)
     rows = [row for row, one in enumerate(users) if any(map(_has_entries, one))]
     failed = under(NO_ANSWER, others(len(sides[0][0]), rows))
     nobody = Effects(

@@ -48,12 +48,11 @@ class Entries:
         sizes = np.array([len(items) for items in lists], np.intp)
         starts = np.cumsum(sizes) - sizes
         owner = np.repeat(np.arange(len(lists)), sizes)
-        all_items = chain.from_iterable(lists)
+        item_numbers = []
+        for item in chain.from_iterable(lists):
+            item_numbers.append(numbers.setdefault(item, len(numbers)))
         return cls(
-            item=np.array(
-                [numbers.setdefault(item, len(numbers)) for item in all_items],
-                np.intp,
-            ),
+            item=np.array(item_numbers, np.intp),
             owner=owner,
             place=np.arange(len(owner)) - starts[owner],
             size=sizes[owner],
@@ -101,7 +100,8 @@ def compare(
         least: The smallest share that is expected of each trait, ``(t,)``.
         by_place: Whether the share at the same places is expected too.
     """
-    having = np.column_stack([trait.mask for trait in traits]).astype(np.float64)
+    masks = [trait.mask for trait in traits]
+    having = np.column_stack(masks).astype(np.float64)
     changed = entries.changed
     owner = entries.owner
     has_change = np.zeros(owner.max() + 1, np.bool_)
@@ -112,7 +112,8 @@ def compare(
     expected = _group_means(having[in_changed_list], owner[in_changed_list])
     if by_place:
         at_place = _group_means(having, entries.place)[entries.place]
-        expected = np.maximum(expected, _group_means(at_place[changed], owner[changed]))
+        expected_there = _group_means(at_place[changed], owner[changed])
+        expected = np.maximum(expected, expected_there)
     expected = expected.clip(min=least)
 
     users = np.flatnonzero(has_change)
@@ -132,7 +133,8 @@ def compare(
 
 def _group_means(rows: Floats, group: Indices) -> Floats:
     """The mean row of each group, ``(groups, t)``; 0 of a group without rows."""
-    means = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]))
+    groups = int(group.max(initial=-1)) + 1
+    means = np.zeros((groups, rows.shape[1]))
     if not len(group):
         return means
     # The sums below need the rows of a group side by side. Owners are sorted already,
@@ -143,7 +145,8 @@ def _group_means(rows: Floats, group: Indices) -> Floats:
         group = group[order]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     sizes = np.diff(starts, append=len(group))
-    means[group[starts]] = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
+    sums = np.add.reduceat(rows, starts, axis=0)
+    means[group[starts]] = sums / sizes[:, None]
     return means
 
 
@@ -153,6 +156,9 @@ def hoeffding(mean: Floats, expected: Floats, count: int) -> Floats:
     """
     # The divergences are 0 at means of 0 and 1, where the logarithms are undefined.
     with np.errstate(divide="ignore", invalid="ignore"):
-        up = np.where(mean > 0, mean * np.log(mean / expected), 0.0)
-        down = np.where(mean < 1, (1 - mean) * np.log((1 - mean) / (1 - expected)), 0.0)
-    return np.where(mean > expected, np.exp(-count * (up + down)), 1.0)
+        up = mean * np.log(mean / expected)
+        down = (1 - mean) * np.log((1 - mean) / (1 - expected))
+    up = np.where(mean > 0, up, 0.0)
+    down = np.where(mean < 1, down, 0.0)
+    bound = np.exp(-count * (up + down))
+    return np.where(mean > expected, bound, 1.0)

@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
-from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_holes
-from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.family import Family, weights
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
     joined,
     missing_in_words,
     not_asked,
@@ -20,6 +16,15 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.claim import (
+    Claim,
+    Family,
+    excess,
+    nearest_limit,
+    weights,
+)
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_holes
+from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.power import (
     joint_users_needed,
     outlook,
@@ -127,7 +132,8 @@ def _judged(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
     if effects.unknown and effects.mean is not None:
         return _Conclusion("inconclusive", unasked or JOINT, numbers)
-    conclusion = _of_family(claim, _with_known_mean(claim, seen, context), context)
+    with_mean = _with_known_mean(claim, seen, context)
+    conclusion = _of_family(claim, with_mean, context)
     return dataclasses.replace(conclusion, numbers={**numbers, **conclusion.numbers})
 
 
@@ -136,8 +142,10 @@ def _with_known_mean(claim: Claim, seen: Seen, context: Context) -> Seen:
     if nothing was drawn, and nothing varies.
     """
     effects = seen.effects
-    is_exact = context.deterministic and not seen.tally.drawn and effects.mean is None
-    if not is_exact or effects.unknown or seen.groups:
+    is_estimate = not context.deterministic or seen.tally.drawn
+    if is_estimate or effects.mean is not None:
+        return seen
+    if effects.unknown or seen.groups:
         return seen
     mean = float(effects.effect.mean())
     known = dataclasses.replace(effects, mean=Certain(mean, _kept(mean, claim)))
@@ -176,10 +184,7 @@ def _of_family(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
             f"temperature) or use a smaller margin"
         )
         return _Conclusion("inconclusive", reason, numbers)
-    claims_large_mean = (
-        "holds" if claim.promise == "at least" else "violated"
-    ) in family.statuses
-    if claims_large_mean and effects.unsure is not None:
+    if _claims_large_mean(claim, family) and effects.unsure is not None:
         # It may send calls, so it is asked only before such a claim.
         reason = effects.unsure()
         if reason:
@@ -187,9 +192,13 @@ def _of_family(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
 
     slices = _slices(claim, seen, family, context.alpha)
     numbers["slices"] = slices if seen.members else ()
-    violated = [place for place, each in enumerate(slices) if each.status == "violated"]
+    violated = []
+    for place, each in enumerate(slices):
+        if each.status == "violated":
+            violated.append(place)
     if violated:
-        if 0 not in violated:
+        only_of_groups = 0 not in violated
+        if only_of_groups:
             worst = min(violated, key=lambda place: slices[place].p_value)
             # The slices begin with all users, the members do not.
             _, worst_effects = seen.members[worst - 1]
@@ -205,6 +214,14 @@ def _of_family(claim: Claim, seen: Seen, context: Context) -> _Conclusion:
         return _Conclusion(status, unasked, numbers)
     reason, details = _what_is_missing(claim, seen, family, context)
     return _Conclusion(status, reason, numbers, details)
+
+
+def _claims_large_mean(claim: Claim, family: Family) -> bool:
+    """Whether the mean of all users or of a group is said to be large."""
+    of_large_means = "violated"
+    if claim.promise == "at least":
+        of_large_means = "holds"
+    return of_large_means in family.statuses
 
 
 def _what_is_missing(
@@ -267,6 +284,7 @@ def _examples(
     seen: Seen,
     context: Context,
 ) -> tuple[Example, ...]:
+    """The users whose effects exceed the allowed range the most, as examples."""
     return pick(
         effects,
         excess(claim, effects.effect),
@@ -283,8 +301,10 @@ def _slices(
     alpha: float,
 ) -> tuple[Slice, ...]:
     """The parts of the verdict on all users, and then on each group."""
-    members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
-    shares = [1.0, *weights(len(seen.members))[1:]]
+    everybody = Group("", "all users", frozenset())
+    members = [(everybody, seen.effects), *seen.members]
+    of_groups = weights(len(seen.members))[1:]
+    shares = [1.0, *of_groups]
     return tuple(
         _slice(claim, group, effects, status, p_value, alpha * share)
         for (group, effects), status, p_value, share in zip(
@@ -331,4 +351,7 @@ def _is_blind(effects: Effects, claim: Claim) -> bool:
 
 
 def _average(values: Floats | None) -> float | None:
-    return None if values is None else float(values.mean())
+    """The mean of all values; None where there are none."""
+    if values is None:
+        return None
+    return float(values.mean())

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, joined
 from pytest_recsys_mt.oracles.judging.encoding import encode
-from pytest_recsys_mt.oracles.judging.ladder import joined
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean

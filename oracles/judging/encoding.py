@@ -1,20 +1,76 @@
-"""Answers as arrays of numbers, in which the same item
-has the same number on both sides.
+"""Answers as arrays of numbers, in which the same item has the same number on both
+sides; and answers over the whole catalogue, of two requests that leave out different
+items.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.arrays import PAD, Lists
-from pytest_recsys_mt.oracles.scores.slots import offered
+from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, offered
+
+
+def open_to_both(pairs: Pairs) -> Pairs:
+    """The pairs, without the items that the user is known to have on only one side."""
+    source = []
+    followup = []
+    for before, after in zip(pairs.source, pairs.followup, strict=True):
+        reduced_before, reduced_after = _without_one_sided_items(before, after)
+        source.append(reduced_before)
+        followup.append(reduced_after)
+    return dataclasses.replace(pairs, source=tuple(source), followup=tuple(followup))
+
+
+def _without_one_sided_items(source: Asked, followup: Asked) -> tuple[Asked, Asked]:
+    """Both sides of a user, without these items and with the same, smaller depth;
+    unchanged if there are candidates.
+    """
+    # An item that both sides know is a fault of the answer that names it, so it stays.
+    one_sided = source.request.known ^ followup.request.known
+    if not one_sided or _has_candidates(source) or _has_candidates(followup):
+        return source, followup
+    depth = min(source.request.k, followup.request.k)
+    # The answers that lose the most items have the fewest left, and all are compared to
+    # that depth.
+    answers = (*source.answers, *followup.answers)
+    depth -= max(_count(one_sided, answer) for answer in answers)
+    depth = max(1, depth)
+    return _without(source, one_sided, depth), _without(followup, one_sided, depth)
+
+
+def _has_candidates(asked: Asked) -> bool:
+    return asked.request.candidates is not None
+
+
+def _count(items: frozenset[str], answer: Recommendation) -> int:
+    """How many places of an answer have one of these items."""
+    return sum(item in items for item in answer.items)
+
+
+def _without(asked: Asked, items: frozenset[str], depth: int) -> Asked:
+    """The answers without these items, as those to a request of that depth."""
+    answers = tuple(_answer_without(answer, items) for answer in asked.answers)
+    return dataclasses.replace(
+        asked,
+        request=asked.request.replace(k=depth),
+        answers=answers,
+    )
+
+
+def _answer_without(answer: Recommendation, items: frozenset[str]) -> Recommendation:
+    """The answer without these items."""
+    kept = [item for item in answer.items if item not in items]
+    return dataclasses.replace(answer, items=tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -87,7 +143,8 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
         numbers,
     )
     both = zip(pairs.source, pairs.followup, strict=True)
-    rows = np.flatnonzero([is_answered(before, after) for before, after in both])
+    are_answered = [is_answered(before, after) for before, after in both]
+    rows = np.flatnonzero(are_answered)
     source = source[rows]
     followup = followup[rows]
 
@@ -128,12 +185,13 @@ def _shortest(side: Lists) -> NDArray[np.intp]:
 
 
 def _offer(asked: Asked, context: Context) -> _Offer:
+    """What a user's request offers."""
     request = asked.request
     due = request.k
     if request.candidates is not None:
         distinct = {item.id for item in request.candidates}
         due = min(due, len(distinct))
-    return _Offer(offered(asked, context), due)
+    return _Offer(offered(asked, context.items), due)
 
 
 def _encode_side(
@@ -164,11 +222,7 @@ def _encode_side(
         other = None if others is None else others[row]
         for replicate, answer in enumerate(asked.answers):
             named = list(dict.fromkeys(answer.items))[: offer.due]
-            items = named
-            if other is not None:
-                items = [
-                    item for item in named if other.has(item) or not offer.has(item)
-                ]
+            items = named if other is None else _shared(named, offer, other)
             left_out = len(named) - len(items)
             due = min(depth, offer.due - left_out)
             items = items[:due]
@@ -180,6 +234,15 @@ def _encode_side(
     return codes, is_offered
 
 
+def _shared(items: Sequence[str], offer: _Offer, other: _Offer) -> list[str]:
+    """The items without those that only the answer's own request offered."""
+    shared = []
+    for item in items:
+        if other.has(item) or not offer.has(item):
+            shared.append(item)
+    return shared
+
+
 def filled(side: Lists) -> Lists:
     """A side of `Encoded` whose empty places are not due:
     measures of papers count none as an item.
@@ -189,7 +252,8 @@ def filled(side: Lists) -> Lists:
 
 def is_answered(*sides: Asked) -> bool:
     """Whether any answer of a user recommends anything."""
-    return any(any(answer.items for answer in asked.answers) for asked in sides)
+    answers = chain.from_iterable(asked.answers for asked in sides)
+    return any(answer.items for answer in answers)
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
@@ -199,7 +263,9 @@ def replicates_of(asked: Sequence[Asked]) -> int:
     Raises:
         OracleError: If it is not the same for all, or 0.
     """
-    user_by_count = {len(one.answers): one.user for one in asked}
+    user_by_count = {}
+    for one in asked:
+        user_by_count[len(one.answers)] = one.user
     if len(user_by_count) > 1 or 0 in user_by_count:
         counts = ", ".join(
             f"{count} for user {user!r}"

@@ -22,8 +22,8 @@ from pytest_recsys_mt.oracles.judging.together import (
     is_proved_by,
     twice,
     with_age,
+    with_versions,
 )
-from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.verdict.verdict import AGAINST, DECLARES, PART, Verdict
 

@@ -44,6 +44,7 @@ def offers_of(source: Asked, followup: Asked) -> Offers:
 
 
 def _places(candidates: Sequence[Item] | None) -> Offer:
+    """The place of each candidate by its id."""
     if candidates is None:
         return None
     return {item.id: place for place, item in enumerate(candidates)}
@@ -72,11 +73,26 @@ def compared_lists(
     after = first_list(followup)
     ours, theirs = offers
     if not offers.are_same and ours is not None and theirs is not None:
-        before = [item for item in before if item in theirs or item not in ours]
-        after = [item for item in after if item in ours or item not in theirs]
+        before = _without_own(before, ours, theirs)
+        after = _without_own(after, theirs, ours)
     if is_changed:
-        return ListPair(before, after, *left_or_moved(before, after, ordered=ordered))
+        changed = left_or_moved(before, after, ordered=ordered)
+        return ListPair(before, after, *changed)
     return ListPair(before, after, [False] * len(before), [False] * len(after))
+
+
+def _without_own(
+    items: Sequence[str],
+    own: Mapping[str, int],
+    other: Mapping[str, int],
+) -> list[str]:
+    """The items without those that only the `own` request offers."""
+    kept = []
+    for item in items:
+        is_only_here = item in own and item not in other
+        if not is_only_here:
+            kept.append(item)
+    return kept
 
 
 def first_list(asked: Asked) -> list[str]:
@@ -121,9 +137,14 @@ def _in_every_longest_sequence(numbers: Sequence[int]) -> set[int]:
         lengths_from,
         strict=True,
     ):
-        if length_to + length_from - 1 == longest:
+        length_through = length_to + length_from - 1
+        if length_through == longest:
             numbers_at_position[length_to].append(number)
-    return {here[0] for here in numbers_at_position.values() if len(here) == 1}
+    alone = set()
+    for here in numbers_at_position.values():
+        if len(here) == 1:
+            alone.update(here)
+    return alone
 
 
 def _longest_lengths(numbers: Sequence[int]) -> list[int]:

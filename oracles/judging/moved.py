@@ -78,9 +78,8 @@ def looks_at_items(
         context: The facts of the run.
         ordered: Whether an item that moved counts as changed.
     """
-    offers = [
-        offers_of(before, after) for before, after in zip(source, followup, strict=True)
-    ]
+    both_sides = zip(source, followup, strict=True)
+    offers = [offers_of(before, after) for before, after in both_sides]
     lists = [
         compared_lists(before, after, offer, is_changed=is_changed, ordered=ordered)
         for before, after, offer, is_changed in zip(
@@ -192,11 +191,15 @@ def _looks_at_side(
         offered_shares: The shares of the offered items with a trait, by its words,
             where they matter.
     """
-    of_entries = [Trait(trait.words, trait.mask[entries.item]) for trait in of_items]
+    of_entries = []
+    for trait in of_items:
+        mask_of_entries = trait.mask[entries.item]
+        of_entries.append(Trait(trait.words, mask_of_entries))
     traits = distinct([*of_entries, *further])
     if not traits:
         return []
-    least = np.array([offered_shares.get(trait.words, 0.0) for trait in traits])
+    expected = [offered_shares.get(trait.words, 0.0) for trait in traits]
+    least = np.array(expected)
     shares = compare(traits, entries, least, by_place=True)
     mask_of_items = {trait.words: trait.mask for trait in of_items}
     looks = []
@@ -214,11 +217,14 @@ def _p_value_of_items(mask: Mask, entries: Entries) -> float:
     often than the others of the changed lists: a few items in many lists share much by
     chance.
     """
-    has_change = np.zeros(int(entries.owner.max()) + 1, np.bool_)
+    owners = int(entries.owner.max()) + 1
+    has_change = np.zeros(owners, np.bool_)
     has_change[entries.owner[entries.changed]] = True
     in_changed_lists = np.unique(entries.item[has_change[entries.owner]])
-    changed = np.isin(in_changed_lists, np.unique(entries.item[entries.changed]))
-    return Table.of(mask[in_changed_lists], changed).tail_probability
+    changed_items = np.unique(entries.item[entries.changed])
+    changed = np.isin(in_changed_lists, changed_items)
+    table = Table.of(mask[in_changed_lists], changed)
+    return table.tail_probability
 
 
 def _of_histories(
@@ -227,9 +233,10 @@ def _of_histories(
     source: Sequence[Asked],
 ) -> list[Trait]:
     """Whether the user of the source's request has rated the item already."""
-    histories = [
-        frozenset(rating.item.id for rating in each.request.history) for each in source
-    ]
+    histories = []
+    for each in source:
+        rated = frozenset(rating.item.id for rating in each.request.history)
+        histories.append(rated)
     owners_and_items = zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
     is_rated = [ids[item] in histories[owner] for owner, item in owners_and_items]
     return [Trait("are in the user's history", np.array(is_rated, np.bool_))]
@@ -267,7 +274,8 @@ def _places_in_offers(
         return []
     owners_and_items = zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
     places = [given[owner].get(ids[item]) for owner, item in owners_and_items]
-    sizes = np.array([len(offer) for offer in given])[entries.owner]
+    size_by_owner = np.array([len(offer) for offer in given])
+    sizes = size_by_owner[entries.owner]
     return places_among(places, sizes.tolist(), among)
 
 
@@ -299,10 +307,14 @@ def _looks_at_places(source: Entries, followup: Entries) -> list[Look]:
 
 
 def _divides(trait: Trait) -> bool:
-    return bool(trait.mask.any() and not trait.mask.all())
+    """Whether some have the trait, and others do not."""
+    has_some = trait.mask.any()
+    has_all = trait.mask.all()
+    return bool(has_some and not has_all)
 
 
 def _look(trait: Trait, what: str, shares: Shares, at: int, p_value: float) -> Look:
+    """The look at a trait, from its place in `shares`."""
     return Look(
         words=trait.words,
         what=what,

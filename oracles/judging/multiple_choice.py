@@ -5,18 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import places_of
-from pytest_recsys_mt.oracles.judging.family import judge_family
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
     BOTH_ENDS,
+    Account,
     joined,
     too_many_unread,
     unread_counts,
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, judge_family
+from pytest_recsys_mt.oracles.judging.effect import places_of
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Choices, Context
@@ -27,8 +26,9 @@ def _missed(*sides: Choices) -> set[str]:
     """The questions for which no option was read on a side."""
     missed: set[str] = set()
     for side in sides:
-        choices = zip(side.questions, side.chosen, strict=True)
-        missed.update(name for name, chosen in choices if chosen is None)
+        for name, chosen in zip(side.questions, side.chosen, strict=True):
+            if chosen is None:
+                missed.add(name)
     return missed
 
 
@@ -95,7 +95,8 @@ def _places(missed: Collection[str], questions: Sequence[str]) -> dict[str, int]
     """For each missed question, before which of the other questions it stands."""
     known = [name for name in questions if name not in missed]
     unknown = [name for name in questions if name in missed]
-    return dict(zip(unknown, places_of(unknown, known, questions), strict=True))
+    places = places_of(unknown, known, questions)
+    return dict(zip(unknown, places, strict=True))
 
 
 def judged(
@@ -119,7 +120,8 @@ def judged(
     """
     low = mean.lower(context.alpha)
     high = mean.upper(context.alpha)
-    family = judge_family(Claim(verdict.oracle, promise, limit), [mean], context.alpha)
+    claim = Claim(verdict.oracle, promise, limit)
+    family = judge_family(claim, [mean], context.alpha)
     status = family.statuses[0]
     reason = fields.pop("reason", "")
     if status == "inconclusive":
@@ -150,9 +152,10 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
         failed |= set(followup.failed)
     unread = _missed(source, *followups) - failed
     without_choice = failed | unread
-    places = [
-        place for place, name in enumerate(source.questions) if name in without_choice
-    ]
+    places = []
+    for place, name in enumerate(source.questions):
+        if name in without_choice:
+            places.append(place)
     asked = len(source.questions)
     failed_count = len(failed.intersection(source.questions))
     unread_count = len(places) - failed_count
@@ -173,11 +176,10 @@ def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, i
         OracleError: If the sides share no question.
     """
     followup_places = {name: place for place, name in enumerate(followup.questions)}
-    pairs = [
-        (place, followup_places[name])
-        for place, name in enumerate(source.questions)
-        if name in followup_places
-    ]
+    pairs = []
+    for place, name in enumerate(source.questions):
+        if name in followup_places:
+            pairs.append((place, followup_places[name]))
     if source.questions and followup.questions and not pairs:
         raise OracleError(
             f"{oracle}: the two sides have no question in common; a change keeps the names of the "

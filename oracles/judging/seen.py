@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -12,9 +12,8 @@ from itertools import chain
 import numpy as np
 
 from pytest_recsys_mt.oracles.judging.account import Account, Tally
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.claim import Claim, Family, judge_family
 from pytest_recsys_mt.oracles.judging.effect import Effects, others, places_of
-from pytest_recsys_mt.oracles.judging.family import Family, judge_family
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.safety.errors import OracleError
@@ -67,20 +66,21 @@ class Seen:
             tally,
             answered=len(scored),
             unread=len(unread),
-            failed={reason: len(rows) for reason, rows in effects.failed.items()},
-            undefined={reason: len(own) for reason, own in undefined.items()},
-            left_out={reason: len(rows) for reason, rows in effects.left_out.items()},
+            failed=_counts(effects.failed),
+            undefined=_counts(undefined),
+            left_out=_counts(effects.left_out),
         )
-        failed = {users[row] for row in chain.from_iterable(effects.failed.values())}
+        failed_rows = chain.from_iterable(effects.failed.values())
+        failed = {users[row] for row in failed_rows}
         lost = {lost.user for lost in tally.lost}
         unknown = unread.union(failed, lost, *undefined.values())
         if unknown:
+            order = dict.fromkeys(tally.order)
+            places = places_of(unknown, scored, tally.order)
             effects = dataclasses.replace(
                 effects,
-                unknown=tuple(places_of(unknown, scored, tally.order)),
-                unknown_users=tuple(
-                    user for user in dict.fromkeys(tally.order) if user in unknown
-                ),
+                unknown=tuple(places),
+                unknown_users=tuple(user for user in order if user in unknown),
             )
         return cls(effects, tally, source, followup, groups, account)
 
@@ -98,33 +98,44 @@ class Seen:
         users = [self.shown[row].user for row in effects.rows]
         members = []
         for group in self.groups:
-            inside = np.array([user in group.users for user in users], bool)
+            are_inside = [user in group.users for user in users]
+            inside = np.array(are_inside, bool)
             members.append((group, effects.of(inside, group.users)))
         return members
 
     def family(self, claim: Claim, alpha: float) -> Family:
         """All users and the groups, judged; needs at least one scored user."""
-        capped = None if claim.cap is None else self._means(claim.cap)
-        return judge_family(claim, self._means(None), alpha, capped)
+        means = self._means(None)
+        capped = None
+        if claim.cap is not None:
+            capped = self._means(claim.cap)
+        return judge_family(claim, means, alpha, capped)
 
     def _means(self, cap: float | None) -> list[Mean | None]:
         """The mean of all users, then of each group, with no effect
         above `cap`; None without scored users.
         """
-        all_effects = [self.effects, *(effects for _, effects in self.members)]
-        return [
-            effects.up_to(cap).of_all if len(effects.rows) else None
-            for effects in all_effects
-        ]
+        of_members = [effects for _, effects in self.members]
+        means = []
+        for effects in (self.effects, *of_members):
+            has_users = len(effects.rows) > 0
+            means.append(effects.up_to(cap).of_all if has_users else None)
+        return means
 
     @property
     def per_user(self) -> dict[str, float]:
         """The effect of every scored user, to six digits."""
         effects = self.effects
-        return {
-            self.shown[row].user: float(f"{effect:.6g}")
-            for row, effect in zip(effects.rows, effects.effect, strict=True)
-        }
+        per_user = {}
+        for row, effect in zip(effects.rows, effects.effect, strict=True):
+            user = self.shown[row].user
+            per_user[user] = float(f"{effect:.6g}")
+        return per_user
+
+
+def _counts(by_reason: Mapping[str, Sized]) -> dict[str, int]:
+    """How many users stand under each reason."""
+    return {reason: len(users) for reason, users in by_reason.items()}
 
 
 def _unscored_rows(effects: Effects) -> list[int]:
@@ -161,9 +172,8 @@ def _undefined(
         for reason, rows in effects.undefined.items()
     }
     explained = {*effects.rows.tolist(), *_unscored_rows(effects)}
-    without_reason = [
-        users[row] for row in others(len(users), explained) if users[row] not in unclear
-    ]
+    unexplained = [users[row] for row in others(len(users), explained)]
+    without_reason = [user for user in unexplained if user not in unclear]
     if without_reason:
         undefined[NO_REASON] = without_reason
     return undefined

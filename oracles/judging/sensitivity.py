@@ -112,4 +112,5 @@ def _users_for(
 
 
 def _share(reached: Floats) -> float:
+    """In what share of the runs a claim was reached."""
     return float(np.isfinite(reached).mean())

@@ -128,7 +128,8 @@ def clearly_changed(effect: Floats) -> Mask | None:
     low_sums = np.cumsum(ascending)[:-1]
     low_means = low_sums / low_counts
     high_means = (ascending.sum() - low_sums) / high_counts
-    between = low_counts * high_counts / count**2 * (high_means - low_means) ** 2
+    weights = low_counts * high_counts / count**2
+    between = weights * (high_means - low_means) ** 2
     best = int(between.argmax())
     if between[best] < APART * ascending.var() or ascending[best + 1] <= 0:
         return None
@@ -164,19 +165,18 @@ def what_is_shared(
     looks: list[Look] = []
     if context.deterministic and not unchanged:
         looks = looks_at_items(source, followup, marked, context, ordered=ordered)
-    kinds = ("unchanged", "changed") if unchanged else ("changed", "unchanged")
+    kinds = ("changed", "unchanged")
+    if unchanged:
+        kinds = ("unchanged", "changed")
     look_count = len(traits) + len(looks)
 
     tables = [Table.of(trait.mask, marked) for trait in traits]
     user_p_values = [_halved_rate(p_value) for p_value in corrected(tables)]
     best_trait = _best_table(tables, user_p_values)
 
-    raw = [look.p_value if _is_large(look) else 1.0 for look in looks]
-    item_p_values = [_halved_rate(p_value) for p_value in holm(raw)]
-    best_look = _best_fit(
-        item_p_values,
-        [look.elsewhere - _share(look) for look in looks],
-    )
+    item_p_values = _p_values_of(looks)
+    misfits = [look.elsewhere - _share(look) for look in looks]
+    best_look = _best_fit(item_p_values, misfits)
 
     found = []
     if best_trait is not None:
@@ -192,6 +192,14 @@ def what_is_shared(
     if context.deterministic and not unchanged:
         form = _form(source, followup, marked, context, ordered=ordered)
     return _as_details(found, look_count, form)
+
+
+def _p_values_of(looks: Sequence[Look]) -> list[float]:
+    """The p-values of traits of items after Holm's correction, at half of the error
+    rate; 1 of a trait that too few of the changed items share.
+    """
+    raw = [look.p_value if _is_large(look) else 1.0 for look in looks]
+    return [_halved_rate(p_value) for p_value in holm(raw)]
 
 
 def _form(
@@ -223,8 +231,9 @@ def corrected(tables: Sequence[Table]) -> list[float]:
     (Tarone 1990, Biometrics 46).
     """
     level = ALPHA / 2
-    limit = level / _testable(sorted(table.least_p_value for table in tables), level)
-    testable = [at for at, table in enumerate(tables) if table.least_p_value <= limit]
+    least_p_values = [table.least_p_value for table in tables]
+    limit = level / _testable(sorted(least_p_values), level)
+    testable = [at for at, least in enumerate(least_p_values) if least <= limit]
     adjusted = holm([tables[at].p_value for at in testable])
     p_values = [1.0] * len(tables)
     for at, p_value in zip(testable, adjusted, strict=True):
@@ -322,20 +331,30 @@ def _best_among(
 
 
 def _share(look: Look) -> float:
+    """The share of the changed items that have the trait."""
     return look.having / look.changed
 
 
 def _is_large(look: Look) -> bool:
+    """Whether so many of the changed items have the trait, and so few of the others,
+    that it explains the change.
+    """
     share = _share(look)
     # An item that changed places with a neighbour takes the neighbour with it, so half of
     # the changed items may be bystanders.
-    is_rare_elsewhere = share >= HALF and look.elsewhere <= RARE
-    return is_rare_elsewhere or (share >= MOST and look.elsewhere <= HALF)
+    if share >= HALF and look.elsewhere <= RARE:
+        return True
+    return share >= MOST and look.elsewhere <= HALF
 
 
 def _sentence(look: Look) -> str:
-    quantity = "all" if look.having == look.changed else f"{look.having} of the"
-    rest = f"{look.elsewhere:.0%}" if look.elsewhere else "none"
+    """How many of the changed items have the trait, and what share of the others."""
+    quantity = f"{look.having} of the"
+    if look.having == look.changed:
+        quantity = "all"
+    rest = "none"
+    if look.elsewhere:
+        rest = f"{look.elsewhere:.0%}"
     return (
         f"{quantity} {look.changed} items that {look.what} {look.words}; "
         f"{rest} of the others in these lists do"
@@ -346,13 +365,16 @@ def _as_details(found: Sequence[Found], looks: int, form: str) -> dict[str, Any]
     """The details of a verdict on one trait or two, and on the form of the change; empty
     if there is none.
     """
+    form_sentence = _capitalised(form) if form else ""
     if not found:
-        return {SHARED: {"text": _capitalised(form)}} if form else {}
+        return {SHARED: {"text": form_sentence}} if form else {}
     sentences = " ".join(_capitalised(each.text) for each in found)
     p_value = max(each.p_value for each in found)
     text = f"{sentences} (p = {p_value:.2g}, corrected for {looks} traits looked at)"
+    if form:
+        text = f"{form_sentence} {text}"
     shared: dict[str, Any] = {
-        "text": f"{_capitalised(form)} {text}" if form else text,
+        "text": text,
         "trait": found[0].trait,
         "p_value": found[0].p_value,
     }
@@ -362,4 +384,6 @@ def _as_details(found: Sequence[Found], looks: int, form: str) -> dict[str, Any]
 
 
 def _capitalised(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    """A text as a sentence, with a capital and a full stop."""
+    first = text[0].upper()
+    return f"{first}{text[1:]}."

@@ -91,18 +91,26 @@ def _large_groups(
         users_by_value[value].add(asked.user)
     if len(users_by_value) < 2:
         return []
-    small = [value for value, own in users_by_value.items() if len(own) < LEAST]
-    others: set[str] = set()
-    for value in small:
-        others |= users_by_value.pop(value)
-    if others:
-        users_by_value[OTHERS] |= others
+    _join_small(users_by_value)
     groups = []
     for value, own in sorted(users_by_value.items()):
         # All small groups together may still be too small.
         if len(own) >= LEAST:
             groups.append(Group(name, value, frozenset(own)))
     return groups
+
+
+def _join_small(users_by_value: dict[str, set[str]]) -> None:
+    """Put the users of small groups into one group."""
+    small = []
+    for value, own in users_by_value.items():
+        if len(own) < LEAST:
+            small.append(value)
+    others: set[str] = set()
+    for value in small:
+        others |= users_by_value.pop(value)
+    if others:
+        users_by_value[OTHERS] |= others
 
 
 def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None:
@@ -129,13 +137,16 @@ def require_slicings(
     attributes of users and the catalogue.
     """
     for name in slicings:
-        if name == "genre" and not any(item.attributes.get("genres") for item in items):
-            raise _unfit(name, SWITCH)
+        if name == "genre":
+            have_genres = any(item.attributes.get("genres") for item in items)
+            if not have_genres:
+                raise _unfit(name, SWITCH)
         if name not in SLICINGS and name not in attributes:
             raise _unknown(name, SWITCH, attributes)
 
 
 def _unfit(slicing: str, where: str) -> OracleError:
+    """The error of a built-in slicing for which the data lack something."""
     others = [each for each in SLICINGS if each != slicing]
     return OracleError(
         f"{where}: {slicing!r} cannot divide the users, because the data lack what it goes by; "
@@ -144,7 +155,9 @@ def _unfit(slicing: str, where: str) -> OracleError:
 
 
 def _unknown(name: object, where: str, attributes: Collection[str]) -> OracleError:
-    known = [*SLICINGS, *sorted(set(attributes) - {*SLICINGS})]
+    """The error of a name that is neither a slicing nor an attribute of users."""
+    of_users = sorted(set(attributes) - {*SLICINGS})
+    known = [*SLICINGS, *of_users]
     none = "" if attributes else "; the data have no attributes of users"
     return OracleError(
         f"{where}: there is no slicing {name!r}; {choices(name, known)}, or give an oracle a function from a "
@@ -153,6 +166,7 @@ def _unknown(name: object, where: str, attributes: Collection[str]) -> OracleErr
 
 
 def _name(slicing: Slicing, where: str) -> str:
+    """The name of a slicing, as reports show it."""
     if isinstance(slicing, str):
         return slicing
     name = getattr(slicing, "__name__", "")
@@ -171,6 +185,7 @@ def _values(
     users: Sequence[Asked],
     context: Context,
 ) -> Sequence[str]:
+    """The group of each user."""
     if not isinstance(slicing, str):
         return [_own(slicing, name, where, asked.request) for asked in users]
     if slicing in SLICINGS:
@@ -222,21 +237,25 @@ def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
 
 
 def _main_genre(asked: Asked, context: Context) -> str:
+    """See `_genre`; of items without genres it is unknown."""
     frequency = Counter[str]()
     for item in own_items(asked):
         if item in context.items:
-            for genre in context.items[item].attributes.get("genres", ()):
+            attributes = context.items[item].attributes
+            for genre in attributes.get("genres", ()):
                 frequency[genre] += 1
     genres = sorted(frequency, key=lambda genre: (-frequency[genre], genre))
-    return str(genres[0]) if genres else UNKNOWN
+    if not genres:
+        return UNKNOWN
+    return str(genres[0])
 
 
 def _ratings(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """The mean rating in the request: the thirds ``low``, ``middle`` and ``high``."""
     means = []
     for asked in users:
-        scale = asked.request.scale
-        ratings = [scale.unit(rating.value) for rating in asked.request.history]
+        request = asked.request
+        ratings = [request.scale.unit(rating.value) for rating in request.history]
         means.append(_mean(ratings))
     return _parts(means, ("low", "middle", "high"))
 
@@ -246,7 +265,8 @@ def _taste(users: Sequence[Asked], context: Context) -> Sequence[str]:
     counts = context.popularity
     means = []
     for asked in users:
-        log_counts = [math.log1p(counts.get(item, 0)) for item in own_items(asked)]
+        own_counts = [counts.get(item, 0) for item in own_items(asked)]
+        log_counts = [math.log1p(count) for count in own_counts]
         means.append(_mean(log_counts))
     return _parts(means, ("niche", "mainstream"))
 
@@ -258,7 +278,10 @@ SLICINGS = MappingProxyType(
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+    """The mean; None of no values."""
+    if not values:
+        return None
+    return math.fsum(values) / len(values)
 
 
 def _parts(numbers: Sequence[float | None], names: Sequence[str]) -> Sequence[str]:
@@ -268,7 +291,9 @@ def _parts(numbers: Sequence[float | None], names: Sequence[str]) -> Sequence[st
     known = sorted(number for number in numbers if number is not None)
     cuts = []
     if known:
-        cuts = [known[len(known) * part // len(names)] for part in range(1, len(names))]
+        for part in range(1, len(names)):
+            place = len(known) * part // len(names)
+            cuts.append(known[place])
     parts = []
     for number in numbers:
         if number is None:

@@ -4,10 +4,10 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from pytest_recsys_mt.oracles.judging.account import joined, too_many_failed
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.ladder import joined, too_many_failed
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
 from pytest_recsys_mt.safety.errors import OracleError
@@ -109,7 +109,9 @@ def next_step(asked: int, users: int) -> int:
     """How many of `users` to ask next, those `asked` so far included: a few at first,
     then a tenth more each time.
     """
-    return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
+    more = max(LEAST_STEP, asked // 10)
+    wanted = max(FIRST_STEP, asked + more)
+    return min(users, wanted)
 
 
 def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
@@ -128,11 +130,15 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
         return False
     family = seen.family(claim, context.alpha)
     if family.status == "violated":
-        return family.p_value <= context.alpha / (context.family * claim.ways)
+        claims = context.family * claim.ways
+        return family.p_value <= context.alpha / claims
     if family.status != "holds":
         return False
-    groups = zip(seen.members, family.statuses[1:], strict=True)
-    return not any(_may_be_violated(claim, own, status) for (_, own), status in groups)
+    statuses_of_groups = family.statuses[1:]
+    for (_, own), status in zip(seen.members, statuses_of_groups, strict=True):
+        if _may_be_violated(claim, own, status):
+            return False
+    return True
 
 
 def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:

@@ -1,5 +1,5 @@
-"""Lists that differ in the order of neighbours alone: the mark of rounded scores, and of
-another order of equal ones.
+"""Lists that differ in the order of neighbours alone: the mark of rounded scores, and
+of another order of equal ones.
 """
 
 from __future__ import annotations
@@ -54,29 +54,40 @@ def _only_neighbours(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether no item is farther than one place from where it was."""
     if len(ours) != len(theirs):
         return False
-    place = {item: at for at, item in enumerate(theirs)}
+    place_in_theirs = {item: at for at, item in enumerate(theirs)}
     last = len(ours) - 1
-    is_near = all(
-        abs(place.get(item, last + 1) - at) <= 1 for at, item in enumerate(ours)
-    )
-    return is_near and all(item in ours or at == last for at, item in enumerate(theirs))
+    for at, item in enumerate(ours):
+        # An item that left counts as one behind the last place.
+        moved_to = place_in_theirs.get(item, last + 1)
+        if abs(moved_to - at) > 1:
+            return False
+    return all(item in ours for item in theirs[:last])
 
 
 def _swapped(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The pairs that changed places, in the order of the second list."""
     for at in range(len(ours) - 1):
-        if ours[at] == theirs[at + 1] and ours[at + 1] == theirs[at]:
-            yield theirs[at], theirs[at + 1]
+        first = theirs[at]
+        second = theirs[at + 1]
+        have_swapped = ours[at] == second and ours[at + 1] == first
+        if have_swapped:
+            yield first, second
 
 
 def _order_of_ids(pairs: Sequence[tuple[str, str]]) -> str:
+    """The order of ids that all pairs have, as the end of a
+    sentence; empty where they have none.
+    """
     if len(pairs) < FEWEST_PAIRS:
         return ""
     ascending = sum(first < second for first, second in pairs)
-    for size, number in (("smaller", ascending), ("larger", len(pairs) - ascending)):
-        if number == len(pairs):
-            return (
-                f", and the one with the {size} id comes first in the second list in all "
-                f"{number} pairs, as where one of both orders equal scores by id"
-            )
-    return ""
+    if ascending == len(pairs):
+        size = "smaller"
+    elif ascending == 0:
+        size = "larger"
+    else:
+        return ""
+    return (
+        f", and the one with the {size} id comes first in the second list in all "
+        f"{len(pairs)} pairs, as where one of both orders equal scores by id"
+    )

@@ -142,6 +142,7 @@ class Table:
 
 
 def _all_or_some(part: int, whole: int) -> str:
+    """A quantity in words."""
     return "all" if part == whole else f"{part} of the"
 
 
@@ -151,5 +152,7 @@ def _log_choose(total: int, some: NDArray[np.intp]) -> Floats:
     """
     is_possible = (some >= 0) & (some <= total)
     chosen = np.where(is_possible, some, 0)
-    ways = gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
+    orders_of_chosen = gammaln(chosen + 1)
+    orders_of_others = gammaln(total - chosen + 1)
+    ways = gammaln(total + 1) - orders_of_chosen - orders_of_others
     return np.where(is_possible, ways, -np.inf)

@@ -94,13 +94,13 @@ def id_traits(ids: Sequence[str], verb: str) -> Iterator[Trait]:
     before "an id": ``with`` or ``have``.
     """
     numbers = [_last_number(each) for each in ids]
-    parities = [None if number is None else number % 2 for number in numbers]
-    yield Trait(f"{verb} an odd id", mask_of(parity == 1 for parity in parities))
-    yield Trait(f"{verb} an even id", mask_of(parity == 0 for parity in parities))
+    parities = _remainders(numbers, 2)
+    are_odd = mask_of(parity == 1 for parity in parities)
+    yield Trait(f"{verb} an odd id", are_odd)
+    are_even = mask_of(parity == 0 for parity in parities)
+    yield Trait(f"{verb} an even id", are_even)
     for divisor in DIVISORS:
-        remainders = [
-            None if number is None else number % divisor for number in numbers
-        ]
+        remainders = _remainders(numbers, divisor)
         for remainder in range(divisor):
             yield Trait(
                 f"{verb} an id that is {remainder} modulo {divisor}",
@@ -110,9 +110,17 @@ def id_traits(ids: Sequence[str], verb: str) -> Iterator[Trait]:
     yield from split_traits(numbers, template, COMPARED, thresholds=_DIGIT_LIMITS)
 
 
+def _remainders(numbers: Sequence[int | None], divisor: int) -> list[int | None]:
+    """The remainder of each number; None where it is unknown."""
+    return [None if number is None else number % divisor for number in numbers]
+
+
 def _last_number(text: str) -> int | None:
+    """The last number in a text; None without one."""
     match = _LAST_NUMBER.search(text)
-    return None if match is None else int(match[1])
+    if match is None:
+        return None
+    return int(match[1])
 
 
 def split_traits(
@@ -133,10 +141,8 @@ def split_traits(
         thresholds: Where to split, in addition to the median of the known numbers.
         tenths: Whether to split at all deciles, in place of the median alone.
     """
-    numbers = np.array(
-        [math.nan if value is None else value for value in values],
-        np.float64,
-    )
+    with_unknown = [math.nan if value is None else value for value in values]
+    numbers = np.array(with_unknown, np.float64)
     known = numbers[np.isfinite(numbers)]
     if not len(known):
         return
@@ -181,7 +187,9 @@ def _are_many_numbers(values: Sequence[Any]) -> bool:
     different ones to be names of groups.
     """
     known = [value for value in values if value is not None]
-    return all(_is_number(value) for value in known) and len(set(known)) > FEW_VALUES
+    if not all(_is_number(value) for value in known):
+        return False
+    return len(set(known)) > FEW_VALUES
 
 
 def _frequent_values(
@@ -189,6 +197,7 @@ def _frequent_values(
     template: str,
     name: str,
 ) -> Iterator[Trait]:
+    """Traits of having each of the most frequent values of an attribute."""
     texts_of_each = [_texts(value) for value in values]
     frequency = Counter[str]()
     for texts in texts_of_each:
@@ -211,11 +220,17 @@ def _texts(value: Any) -> list[str]:
     named; none of a value that is not plain.
     """
     several = value if isinstance(value, (tuple, list)) else (value,)
-    texts = [str(each) for each in several if isinstance(each, (str, int, float))]
-    return [text for text in texts if 0 < len(text) <= _LONGEST_TEXT]
+    texts = []
+    for each in several:
+        if isinstance(each, (str, int, float)):
+            text = str(each)
+            if 0 < len(text) <= _LONGEST_TEXT:
+                texts.append(text)
+    return texts
 
 
 def _readable(name: object) -> str:
+    """The name of an attribute, fit for a template."""
     # The result becomes part of a template, so it must have no braces.
     without_braces = str(name).replace("{", "(").replace("}", ")")
     return without_braces.replace("_", " ")[:_LONGEST_TEXT]

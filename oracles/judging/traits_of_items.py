@@ -74,8 +74,13 @@ def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
             singular=True,
         ),
     ]
-    least = min(FEWEST, max(1, len(items) * FEWEST // 100))
-    frequent = [trait for trait in traits if least <= trait.mask.sum() < len(items)]
+    hundredths = len(items) * FEWEST // 100
+    least = min(FEWEST, max(1, hundredths))
+    frequent = []
+    for trait in traits:
+        having = trait.mask.sum()
+        if least <= having < len(items):
+            frequent.append(trait)
     return [*frequent, *_of_first_times(items, context)]
 
 
@@ -126,27 +131,31 @@ def places_in_list(places: NDArray[np.intp], sizes: NDArray[np.intp]) -> list[Tr
 
 def _of_titles(titles: Sequence[str]) -> Iterator[Trait]:
     for words, is_true in _OF_A_TITLE.items():
-        yield Trait(words, mask_of(is_true(title) for title in titles))
+        mask = mask_of(is_true(title) for title in titles)
+        yield Trait(words, mask)
 
 
 def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait]:
+    """Whether another item of the catalogue has the same title, in any case."""
     if len(context.items) > LARGE:
         return
-    frequency = Counter(
-        item.title.casefold() for item in context.items.values() if item.title
-    )
+    all_titles = [item.title.casefold() for item in context.items.values()]
+    frequency = Counter(title for title in all_titles if title)
     is_shared = mask_of(frequency[title.casefold()] > 1 for title in titles)
     yield Trait("share their title with another item", is_shared)
 
 
 def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
+    """Traits by the year, split where catalogues are cut."""
     years = [item.year for item in items]
-    yield Trait("have no year", mask_of(year is None for year in years))
+    is_unknown = mask_of(year is None for year in years)
+    yield Trait("have no year", is_unknown)
     known = [year for year in years if year is not None]
     if known:
         # Catalogues are cut at the beginning of a decade, or where some share of them
         # was known.
-        decades = range(min(known) // 10 * 10 - 1, max(known), 10)
+        first_decade = min(known) // 10 * 10
+        decades = range(first_decade - 1, max(known), 10)
         latest = sorted({*known})[-RECENT:]
         limits = [*decades, *latest]
         yield from split_traits(
@@ -163,8 +172,10 @@ def _of_first_times(items: Sequence[Item], context: Context) -> Iterator[Trait]:
     first_times = context.first_times()
     if not first_times or len(first_times) > LARGE:
         return
-    own = np.array([first_times.get(item.id, math.nan) for item in items], np.float64)
-    ascending = np.sort(np.fromiter(first_times.values(), np.float64, len(first_times)))
+    own_times = [first_times.get(item.id, math.nan) for item in items]
+    own = np.array(own_times, np.float64)
+    all_times = np.fromiter(first_times.values(), np.float64, len(first_times))
+    ascending = np.sort(all_times)
     for newest in NEWEST:
         if 2 * newest > len(ascending):
             return
@@ -180,22 +191,26 @@ def _of_first_times(items: Sequence[Item], context: Context) -> Iterator[Trait]:
 def _day(second: float) -> str:
     """The day of a time in UTC; the number itself where it is none that a date can have."""
     try:
-        return datetime.datetime.fromtimestamp(second, datetime.UTC).date().isoformat()
+        time = datetime.datetime.fromtimestamp(second, datetime.UTC)
+        return time.date().isoformat()
     except (OverflowError, OSError, ValueError):
         return f"{second:.10g}"
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:
+    """Traits by the number of interactions in the training data."""
     popularity = context.popularity
     if not popularity or len(popularity) > LARGE:
         return
-    counts = np.array([popularity.get(item.id, 0) for item in items], np.float64)
+    own_counts = [popularity.get(item.id, 0) for item in items]
+    counts = np.array(own_counts, np.float64)
     all_counts = np.fromiter(popularity.values(), np.float64, len(popularity))
     ranked_counts = np.sort(all_counts)[::-1]
     for most in (10, 20, 50, 100):
         # In a catalogue of fewer items, the most popular ones would be most of it.
         if 2 * most <= len(ranked_counts):
-            least = max(1.0, ranked_counts[most - 1])
+            count_at_limit = ranked_counts[most - 1]
+            least = max(1.0, count_at_limit)
             yield Trait(
                 f"are among the {most} most popular of the data",
                 counts >= least,

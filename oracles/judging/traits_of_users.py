@@ -55,33 +55,37 @@ def user_traits(asked: Sequence[Asked], context: Context) -> list[Trait]:
 
 def _of_history_sizes(requests: Sequence[Request], things: str) -> Iterator[Trait]:
     sizes = [len(request.history) for request in requests]
-    return split_traits(sizes, f"with {{}} {{}} {things} in the history", COUNTED)
+    template = f"with {{}} {{}} {things} in the history"
+    return split_traits(sizes, template, COUNTED)
 
 
 def _of_candidate_counts(requests: Sequence[Request]) -> Iterator[Trait]:
-    counts = [
-        None if request.candidates is None else len(request.candidates)
-        for request in requests
-    ]
+    counts: list[int | None] = []
+    for request in requests:
+        if request.candidates is None:
+            counts.append(None)
+        else:
+            counts.append(len(request.candidates))
     return split_traits(counts, "with {} {} candidates", COUNTED)
 
 
 def _of_titles(requests: Sequence[Request], things: str) -> Trait:
-    has_foreign_title = mask_of(
-        not all(rating.item.title.isascii() for rating in request.history)
-        for request in requests
-    )
+    has_foreign_title = mask_of(map(_has_foreign_title, requests))
     words = (
         f"whose history holds {things} with other than ASCII characters in the title"
     )
     return Trait(words, has_foreign_title)
 
 
+def _has_foreign_title(request: Request) -> bool:
+    """Whether the history has a title with other than ASCII characters."""
+    titles = [rating.item.title for rating in request.history]
+    return not all(title.isascii() for title in titles)
+
+
 def _of_ratings(requests: Sequence[Request]) -> Iterator[Trait]:
-    values_by_user = [
-        [float(rating.value) for rating in each.history] for each in requests
-    ]
-    scales = [request.scale for request in requests]
+    """Traits by the values of the ratings in the history, and by their mean."""
+    values_by_user = [_values_of(request) for request in requests]
 
     are_whole = mask_of(_are_whole(own) for own in values_by_user)
     yield Trait("whose ratings are all whole numbers", are_whole)
@@ -90,18 +94,30 @@ def _of_ratings(requests: Sequence[Request]) -> Iterator[Trait]:
     are_equal = mask_of(len(set(own)) == 1 for own in values_by_user)
     yield Trait("whose ratings are all equal", are_equal)
 
-    values_and_scales = zip(values_by_user, scales, strict=True)
-    has_lowest = mask_of(scale.low in own for own, scale in values_and_scales)
+    lowest_of_each = [request.scale.low for request in requests]
+    values_and_lowest = zip(values_by_user, lowest_of_each, strict=True)
+    has_lowest = mask_of(lowest in own for own, lowest in values_and_lowest)
     yield Trait("with a rating at the low end of the scale", has_lowest)
     yield Trait("without a rating at the low end of the scale", ~has_lowest)
 
-    means = [math.fsum(own) / len(own) if own else None for own in values_by_user]
     yield from split_traits(
-        means,
+        [_mean(own) for own in values_by_user],
         "whose mean rating is {} {}",
         COMPARED,
         thresholds=(),
     )
+
+
+def _values_of(request: Request) -> list[float]:
+    """The values of all ratings in the history."""
+    return [float(rating.value) for rating in request.history]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """The mean; None of no values."""
+    if not values:
+        return None
+    return math.fsum(values) / len(values)
 
 
 def _are_whole(values: Sequence[float]) -> bool:
@@ -133,6 +149,7 @@ def _of_times(requests: Sequence[Request]) -> Iterator[Trait]:
 
 
 def _latest_timestamp(request: Request) -> float:
+    """The time of the latest rating in the history; NaN if none has a time."""
     timestamps = [
         rating.timestamp for rating in request.history if rating.timestamp is not None
     ]
@@ -140,6 +157,7 @@ def _latest_timestamp(request: Request) -> float:
 
 
 def _of_order(users: int) -> Iterator[Trait]:
+    """Traits by the place in the order of asking."""
     place = np.arange(users)
     yield Trait("in the first half of those asked", place < users / 2)
     yield Trait("in the second half of those asked", place >= users / 2)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, leading, places
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
-from pytest_recsys_mt.oracles.scores.slots import Slot, offer_of, slot_depth, slots_of
+from pytest_recsys_mt.oracles.scores.slots import Slot, slot_depth, slots_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.answers import Asked, Context, offer_of
 
 Listed = Callable[[Sequence[str], Asked, Context, int], Scored]
 """From the items in the counted places, and the number of these places, to a score."""
@@ -75,7 +75,7 @@ def of_format(
             )
 
         def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-            demanded = min(asked.request.k, len(offer_of(asked, context)))
+            demanded = min(asked.request.k, len(offer_of(asked, context.items)))
             return float(fits(answer, asked, context, demanded)), 0
 
         return of, unit, True, unread

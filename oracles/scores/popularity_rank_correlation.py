@@ -11,10 +11,9 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import (
     recommended,
     signed_unit,
 )
-from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
-from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.answers import Asked, Context, offer_of
 
 
 def popularity_rank_correlation(
@@ -69,7 +68,7 @@ def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) ->
     value = popularity_rank_correlation(items, own, context.popularity)
     offered = {
         context.popularity.get(item)
-        for item in set(offer_of(asked, context)) & set(own)
+        for item in set(offer_of(asked, context.items)) & set(own)
     }
     if value is None and len(offered) < 2:
         raise NotApplicable(

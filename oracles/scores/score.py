@@ -19,11 +19,10 @@ from pytest_recsys_mt.oracles.scores.metrics import (
     metric_named,
 )
 from pytest_recsys_mt.oracles.scores.popularity_scores import Span
-from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
-from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample, offer_of
 
 __all__ = ["Score"]
 
@@ -107,7 +106,7 @@ def _accuracy(
 
 
 def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
-    value = auc(answer.items, offer_of(asked, context), asked.relevant)
+    value = auc(answer.items, offer_of(asked, context.items), asked.relevant)
     if value is None:
         raise NotApplicable(NOTHING_HELD_OUT)
     return value, 0

@@ -6,7 +6,7 @@ before, between or after slots is not a slot and only counts against `compliance
 slot that repeats an earlier one keeps the kind of its item.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,27 +99,6 @@ def slot_depth(name: str) -> int | Literal["full"] | None:
         return depth_of(name)
     except OracleError as error:
         raise OracleError(f"{error}; or 'full' for all slots of the answer") from None
-
-
-def offer_of(asked: Asked, context: Context) -> Collection[str]:
-    """Ids of the items that a request offers."""
-    request = asked.request
-    if request.candidates is not None:
-        return {item.id for item in request.candidates}
-    return context.items.keys() - request.known
-
-
-def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
-    """Whether an item is in `offer_of`; without a catalogue,
-    whether it is not marked as unknown.
-    """
-    request = asked.request
-    if request.candidates is not None:
-        return {item.id for item in request.candidates}.__contains__
-    if not context.items:
-        return lambda item: not item.startswith(UNKNOWN_PREFIX)
-    known = request.known
-    return lambda item: item in context.items and item not in known
 
 
 def kind_of(item: str, asked: Asked, context: Context) -> EntryKind:

@@ -1,16 +1,194 @@
-"""Sends calls in batches, as far as the limits of the run allow."""
+"""Sends calls in batches, as far as the limits of the run allow, and stores each answer
+as it arrives: on disk, in the counts, and for this process.
+"""
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_recsys_mt.calls.answer import LOST, Answer
-from pytest_recsys_mt.calls.arrivals import Answered, Arrivals
-from pytest_recsys_mt.calls.bill import Bill
+from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls.answer import LOST, Answer, Known, has_failed, without_error
+from pytest_recsys_mt.calls.bill import Bill, State
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.spending import Spending
-from pytest_recsys_mt.calls.stopping import Stopping
+from pytest_recsys_mt.calls.scheduling import Spending, Stopping
 from pytest_recsys_mt.calls.subject import Subject
+
+Answered = tuple[Call, Answer]
+
+
+class Arrivals:
+    """Stores the answers of a run as they arrive.
+
+    A call whose answer is an empty text is sent once more. Until then nothing follows
+    from the answer, and no other worker gets it.
+
+    Args:
+        run: Name of the run, which each answer carries.
+        answers: The answers of this process, to which those that arrive are added.
+        bill: Records each answer and each failed attempt.
+        spending: Counts them towards the limits of the run.
+        keeping: Writes answers to disk.
+        stopping: Learns how each call ended.
+        failures: Gets the tracebacks of failed calls.
+        progress: Shows how many answers have arrived.
+        notes: Gets sentences on answers that users should know of, each once.
+
+    Attributes:
+        latest: When the latest batch of each recommender began, in Unix seconds, by its
+            name.
+    """
+
+    def __init__(
+        self,
+        run: str,
+        answers: Known,
+        *,
+        bill: Bill,
+        spending: Spending,
+        keeping: Keeping,
+        stopping: Stopping,
+        failures: Failures,
+        progress: Progress,
+        notes: list[str],
+    ) -> None:
+        self.latest: dict[str, float] = {}
+        self._run = run
+        self._answers = answers
+        self._bill = bill
+        self._spending = spending
+        self._keeping = keeping
+        self._stopping = stopping
+        self._failures = failures
+        self._progress = progress
+        self._notes = notes
+        self._sent_at: dict[str, float] = {}
+        self._empty_keys: set[str] = set()
+
+    def expect(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Remember that calls are sent now: their answers will carry the time."""
+        if not calls:
+            return
+        now = time.time()
+        self.latest[subject.name] = now
+        self._sent_at.update((call.key, now) for call in calls)
+
+    def has_answer(self, call: Call) -> bool:
+        """Whether a call has an answer in this process, be it a failure."""
+        return call.key in self._answers
+
+    def store(self, subject: Subject, arrived: Iterable[Answered]) -> None:
+        """Store answers on disk, then here; if the disk takes no more, here all the
+        same: they are paid for.
+        """
+        answered = [
+            (call, self._completed(subject, call, answer)) for call, answer in arrived
+        ]
+        unwritten = (
+            self._write(subject, self._for_all_workers(answered))
+            if subject.durable
+            else ""
+        )
+        for call, answer in answered:
+            self._store_here(subject, call, answer)
+        if unwritten:
+            warnings.warn(unwritten, stacklevel=2)
+
+    def keys_to_follow(self, answered: Iterable[Answered]) -> list[str]:
+        """The keys of calls that got an answer from which others may follow."""
+        keys = [call.key for call, answer in answered if not has_failed(answer)]
+        return [key for key in keys if key not in self._empty_keys]
+
+    def to_retry(self, calls: Sequence[Call]) -> list[Call]:
+        """The calls to send once more: those that failed,
+        and those with an empty answer.
+        """
+        failed_keys = {
+            call.key for call in calls if "error" in (self._answers.get(call.key) or {})
+        }
+        # If all of several failed, the endpoint or the object is at fault: a repeat
+        # does not help.
+        if len(calls) > 1 and len(failed_keys) == len(calls):
+            return []
+        retried_keys = failed_keys | self._empty_keys
+        return [call for call in calls if call.key in retried_keys]
+
+    def settle_empty(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Write empty answers to disk, after the second attempt at their calls."""
+        settled: list[Answered] = []
+        for call in calls:
+            answer = self._answers.get(call.key)
+            if call.key in self._empty_keys and answer:
+                settled.append((call, answer))
+        self._empty_keys.clear()
+        if not settled or not subject.durable:
+            return
+        if unwritten := self._write(subject, settled):
+            warnings.warn(unwritten, stacklevel=2)
+
+    def _write(self, subject: Subject, answered: Sequence[Answered]) -> str:
+        """Write answers to disk; returns which could not be written, and why."""
+        try:
+            return self._keeping.write(subject, answered)
+        except MemoryError:
+            # Anywhere on the way to the disk: the answers are paid for all the same.
+            return self._keeping.hold(subject, answered)
+
+    def _completed(self, subject: Subject, call: Call, answer: Answer) -> Answer:
+        """An answer as it is stored: with the run, the time at
+        which it was sent, and a plausible usage.
+        """
+        if answer.get("text") is not None and answer.get("error"):
+            # A text with an error is an empty text; it stays if a second attempt gets
+            # no other answer.
+            self._empty_keys.add(call.key)
+            answer = without_error(answer)
+        if call.prompt is not None and tokens.is_thrifty(call.prompt, answer):
+            answer = {**answer, "usage": tokens.filled(subject, call, answer)}
+            self._add_note(
+                f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more",
+            )
+        if has_failed(answer):
+            return answer
+        completed: Answer = {
+            **answer,
+            "run": self._run,
+            "asked": self._sent_at[call.key],
+        }
+        return completed
+
+    def _add_note(self, note: str) -> None:
+        if note not in self._notes:
+            self._notes.append(note)
+
+    def _for_all_workers(self, answered: Iterable[Answered]) -> list[Answered]:
+        """Those that are written to disk now, where other workers find them."""
+        written: list[Answered] = []
+        for call, answer in answered:
+            awaits_retry = (
+                call.key in self._empty_keys and call.key not in self._answers
+            )
+            if "lost" not in answer and not awaits_retry:
+                written.append((call, answer))
+        return written
+
+    def _store_here(self, subject: Subject, call: Call, answer: Answer) -> None:
+        if "error" in answer:
+            self._failures.add(subject.name, answer, call)
+        self._stopping.note(subject, answer)
+        state: State = "failed" if has_failed(answer) else "made"
+        if state == "made":
+            self._bill.give_up(call)
+        fact = self._bill.note(subject, call, answer, state)
+        leaves_empty_answer = "error" in answer and call.key in self._empty_keys
+        if "lost" not in answer and not leaves_empty_answer:
+            self._answers[call.key] = answer
+            self._progress.add(answer, fact.usd)
+        self._spending.spend(subject, call, answer)
+
 
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are sent: yields positions in the calls and their answers, as they arrive."""

@@ -1,21 +1,91 @@
-"""The cost of each call: the facts on the calls of one process."""
+"""The bill of the calls of one process: what each cost, and which test needs it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import Caused, Causes
+from pytest_recsys_mt.calls.call import CONTROL, PURPOSES, Call, Purpose
 from pytest_recsys_mt.calls.prices import SubjectPrices, usd_of
 from pytest_recsys_mt.requests import Usage, is_cut_off
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.subject import Subject
+
+LAST = 2**20
+"""More than the number of tests of a run: a control counts
+for a test only if no test sends the same call.
+"""
+
+
+class Cause(NamedTuple):
+    """The test that needs a call. Of several causes the smallest counts: that of the
+    first test.
+
+    Attributes:
+        place: The place of the test among the tests of the run; infinity after the last
+            test.
+        purpose: The place of the purpose in `PURPOSES`.
+        suite: The suite of the test; empty after the last test.
+        model: The name of the recommender.
+    """
+
+    place: float
+    purpose: int
+    suite: str
+    model: str
+
+
+Caused = tuple[Sequence[Any], list[str]]
+"""The fields of a `Cause` and the keys of its calls, as test reports carry them."""
+
+
+class Causes:
+    """Notes the causes of the calls of one process.
+
+    Which test sends a call first depends on the order in which answers arrive and on
+    the number of workers. So each test that uses a call names its cause, and the
+    smallest counts.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Cause] = {}
+        self._news: dict[str, Cause] = {}
+        self.end()
+
+    def begin(self, place: int, suite: str) -> None:
+        """From now on a test sends calls: the one at `place` in the run, of `suite`."""
+        self._test: tuple[float, str] = (place, suite)
+
+    def end(self) -> None:
+        """From now on no test sends calls."""
+        self._test = (math.inf, "")
+
+    def add(self, model: str, keys: Iterable[str], purpose: Purpose) -> None:
+        """Note that the current test uses calls to `model`."""
+        place, suite = self._test
+        if purpose == CONTROL:
+            place += LAST
+        cause = Cause(place, PURPOSES.index(purpose), suite, model)
+        for key in keys:
+            known = self._known.get(key)
+            if known is None or cause < known:
+                self._known[key] = cause
+                self._news[key] = cause
+
+    def drain(self) -> list[Caused]:
+        """The causes that are new since the last drain, or smaller than before."""
+        keys_by_cause: dict[Cause, list[str]] = {}
+        for key, cause in self._news.items():
+            keys_by_cause.setdefault(cause, []).append(key)
+        self._news = {}
+        return [(list(cause), keys) for cause, keys in keys_by_cause.items()]
+
 
 State = Literal["made", "cached", "failed"]
 """Whether a call was answered in this run, by an earlier one, or not at all."""

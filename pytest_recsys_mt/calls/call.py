@@ -11,11 +11,36 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.requests import Edit, Item, Prompt, Rating, Request, Scale
 from pytest_recsys_mt.safety.errors import RelationError
+
+Purpose = Literal[
+    "source", "follow-up", "request", "question", "judge", "profile", "sample", "counterexample",
+    "control", "again", "retry",
+]  # fmt: skip
+"""Why a call is sent.
+
+* ``source``, ``follow-up``: a side of a relation, unchanged or transformed.
+* ``request``, ``question``: the calls that a test itself sends: `Recsys.ask`, and `Texts.complete` with its own prompts.
+* ``judge``, ``profile``: a language model compares lists, or describes users.
+* ``sample``: a recommender helps to draw users or candidates.
+* ``counterexample``: the search for the smallest example.
+* ``control``: a relation that changes as much as possible shows what the recommender reads.
+* ``again``: a question once more, to see whether answers changed.
+* ``retry``: a failed call once more.
+"""
+
+SEARCH: Purpose = "counterexample"
+CONTROL: Purpose = "control"
+
+COUNTED_APART = (SEARCH, CONTROL)
+"""Purposes other than the tests' own: they are counted apart,
+because no status depends on their answers.
+"""
+
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 AGAIN = 2**20
 """Replicates from this number on check whether answers changed; see `Call.again`."""

@@ -6,12 +6,10 @@ import time
 from collections.abc import Sequence
 
 from pytest_recsys_mt.calls.answer import Answer, Known
-from pytest_recsys_mt.calls.arrivals import Arrivals
-from pytest_recsys_mt.calls.batches import Ask, Batches, Then, ask_here
-from pytest_recsys_mt.calls.bill import Bill
+from pytest_recsys_mt.calls.batches import Arrivals, Ask, Batches, Then, ask_here
+from pytest_recsys_mt.calls.bill import Bill, Causes
 from pytest_recsys_mt.calls.cache import AnswerCache, Mode
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.day_account import Accounts
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.keeping import Keeping, missing
@@ -19,9 +17,14 @@ from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices, SubjectPrices
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.readings import Readings
-from pytest_recsys_mt.calls.scheduling import Decision, OnlyKnown, Scheduler, Turns
-from pytest_recsys_mt.calls.spending import Spending
-from pytest_recsys_mt.calls.stopping import Stopping
+from pytest_recsys_mt.calls.scheduling import (
+    Decision,
+    OnlyKnown,
+    Scheduler,
+    Spending,
+    Stopping,
+    Turns,
+)
 from pytest_recsys_mt.calls.subject import Subject
 
 __all__ = ["Ask", "Executor", "Then"]
@@ -164,7 +167,7 @@ class Executor:
             return self.execute(subject, calls, since=since, ask=ask, then=then)
         unasked = ""
         if waiting:
-            unasked = self._keeping.refusal(subject)
+            unasked = self._keeping.refusal if subject.durable else ""
             if not unasked:
                 unasked = self._send_waiting(subject, waiting, since, ask, then)
         if unasked:

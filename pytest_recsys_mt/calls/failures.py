@@ -7,9 +7,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pytest_recsys_mt.calls.answer import Answer, failure
+from pytest_recsys_mt.calls.answer import FAILURES, Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, RecsysError
 

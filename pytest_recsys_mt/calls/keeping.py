@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import COUNTED_APART
+from pytest_recsys_mt.calls.call import COUNTED_APART, Call
 from pytest_recsys_mt.calls.disk_state import DiskState
 from pytest_recsys_mt.calls.limits import account
 from pytest_recsys_mt.calls.subject import Subject
@@ -91,12 +90,11 @@ class Keeping:
         written, verb = _counted(held_before)
         return f"{written} that the disk did not take at first {verb} stored now"
 
-    def refusal(self, subject: Subject) -> str:
-        """Why no answer of `subject` can be written to
-        disk: no further answer is paid for.
+    @property
+    def refusal(self) -> str:
+        """Why no answer can be written to disk: no further answer of a
+        recommender whose answers are kept is paid for.
         """
-        if not subject.durable:
-            return ""
         reason = self._refused or self._cache.unwritable
         if not reason and self._disk is not None and self._disk.failed:
             reason = _full(self._cache, "another worker of this run failed to")

@@ -2,8 +2,7 @@
 
 import sys
 
-from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
-from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.subject import RecommenderSubject, Subject
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.safety.errors import RecommenderError
 

@@ -8,12 +8,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from pytest_recsys_mt.calls.answer import LOST, Answer, completion_of, plain_completion
+from pytest_recsys_mt.calls.answer import (
+    LOST,
+    Answer,
+    as_they_arrive,
+    completion_of,
+    plain_completion,
+    together_or_apart,
+)
 from pytest_recsys_mt.calls.call import SCHEMA, Call, canonical, key_of
-from pytest_recsys_mt.calls.contract import COMPLETE
-from pytest_recsys_mt.calls.patience import Patience
-from pytest_recsys_mt.calls.sending import as_they_arrive, together_or_apart
 from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.users_code import COMPLETE, Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
 from pytest_recsys_mt.llm.recommender import LLMRecommender

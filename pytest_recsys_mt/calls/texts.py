@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pytest_recsys_mt.calls.answer import completion_of
-from pytest_recsys_mt.calls.causes import Purpose
+from pytest_recsys_mt.calls.call import Purpose
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.text_subject import TextSubject

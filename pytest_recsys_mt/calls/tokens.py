@@ -60,16 +60,14 @@ def _of_text(text: str) -> int:
     return math.ceil(ascii_characters / CHARACTERS) + other_bytes
 
 
-def is_thrifty(call: Call, answer: Answer) -> bool:
+def is_thrifty(prompt: Prompt, answer: Answer) -> bool:
     """Whether a usage has less than a hundredth of its prompt's tokens, as no tokenizer
     has, or none for its text.
     """
     prompt_tokens, completion_tokens, _ = _reported(answer)
-    if call.prompt is None:
-        return False
     if not prompt_tokens and not completion_tokens:
         return False
-    if prompt_tokens < estimated(call.prompt) / 100:
+    if prompt_tokens < estimated(prompt) / 100:
         return True
     return bool(answer.get("text")) and not completion_tokens
 

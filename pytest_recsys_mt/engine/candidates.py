@@ -12,8 +12,7 @@ import numpy as np
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import Design, generator
 from pytest_recsys_mt.safety.errors import DataError
 
 LARGE = 10_000

@@ -11,8 +11,7 @@ from typing import Any
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.candidates import Candidates
 from pytest_recsys_mt.requests import Rating, Request, World
-from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import Design, generator
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.verdict.answers import Drawn
 

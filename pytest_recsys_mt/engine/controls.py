@@ -21,17 +21,17 @@ from functools import cached_property
 from types import MappingProxyType
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.calls.causes import CONTROL
+from pytest_recsys_mt.calls.call import CONTROL
 from pytest_recsys_mt.calls.scheduling import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
+from pytest_recsys_mt.oracles.judging.encoding import open_to_both
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
-from pytest_recsys_mt.oracles.judging.versions import with_versions
+from pytest_recsys_mt.oracles.judging.together import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.relations.transformation import Transformation, aspect_of
 from pytest_recsys_mt.requests import Aspect, Request

@@ -21,7 +21,7 @@ from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.answers import Pairs

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_recsys_mt.calls.answer import Answer, failure
+from pytest_recsys_mt.calls.answer import FAILURES, Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.requests import Request

@@ -175,13 +175,16 @@ class RunningTest:
         """The places of the unexpected violations of which a
         smallest example can be looked for.
         """
-        from pytest_recsys_mt.engine.counterexample import may_shrink
-
-        return [
+        unexpected = [
             place
             for place, verdict in enumerate(self.verdicts)
-            if self.expectation(verdict) != "violated" and may_shrink(verdict)
+            if verdict.status == "violated" and self.expectation(verdict) != "violated"
         ]
+        if not unexpected:
+            return []
+        from pytest_recsys_mt.engine.counterexample import may_shrink
+
+        return [place for place in unexpected if may_shrink(self.verdicts[place])]
 
     def shrink(
         self,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Mode
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import CONTROL
+from pytest_recsys_mt.calls.call import CONTROL, Call
 from pytest_recsys_mt.calls.executor import Ask, Executor, Then
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject

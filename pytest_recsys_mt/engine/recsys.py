@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.causes import CONTROL
+from pytest_recsys_mt.calls.call import CONTROL
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.controls import (
     declaration,

@@ -9,9 +9,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.calls.bill import Drained
+from pytest_recsys_mt.calls.bill import Causes, Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.day_account import Accounts, DayAccount
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure

@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
-from pytest_recsys_mt.calls.subject import Difference, Subject
+from pytest_recsys_mt.calls.call import Purpose
+from pytest_recsys_mt.calls.subject import Difference, RecommenderSubject, Subject
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.engine.made_recommenders import MadeRecommenders
 from pytest_recsys_mt.engine.refits import USUAL, Change, Fit, Refits
 from pytest_recsys_mt.requests import TextModel
 from pytest_recsys_mt.requests.abilities import check_declared, misspelt, notes_of
-from pytest_recsys_mt.requests.design import PROMPT, Design
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import PROMPT, Design, generator
 from pytest_recsys_mt.safety.errors import (
     DataError,
     NotApplicable,

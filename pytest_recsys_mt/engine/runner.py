@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.call import key_of, plain_request
-from pytest_recsys_mt.calls.causes import Purpose
+from pytest_recsys_mt.calls.call import Purpose, key_of, plain_request
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Difference, Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
@@ -174,9 +173,10 @@ class Runner:
         """Whether calls are local: only this process answers,
         and no limit of the run counts them.
         """
-        subject, limits = self.subject, self.settings.every_limit
-        here = subject.live and not subject.waits and self.executor.here
-        return here and limits.calls is None
+        limits = (self.settings.limits, self.settings.daily)
+        if any(each.calls is not None for each in limits):
+            return False
+        return self.subject.live and not self.subject.waits and self.executor.here
 
     def way(self, how: How) -> Ask | None:
         """The function that sends calls as `how` says; None for the usual way."""

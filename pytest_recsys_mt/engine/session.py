@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.causes import Purpose
+from pytest_recsys_mt.calls.call import Purpose
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.engine.plan import Plan
 

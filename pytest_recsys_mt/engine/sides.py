@@ -6,23 +6,28 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_recsys_mt.calls.call import AGAIN, Call
-from pytest_recsys_mt.calls.causes import CONTROL, Purpose
-from pytest_recsys_mt.engine.losses import (
+from pytest_recsys_mt.calls.call import AGAIN, CONTROL, Call, Purpose
+from pytest_recsys_mt.engine.outcomes import (
+    Outcome,
+    apart_by,
     cannot_answer,
     first_unasked,
     lost,
+    of_one_time,
     parted,
     unasked,
 )
-from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
-from pytest_recsys_mt.engine.outcomes import Outcome
-from pytest_recsys_mt.engine.questions import Questions, _widest, interleaved, send
+from pytest_recsys_mt.engine.questions import (
+    Questions,
+    SideRequests,
+    _widest,
+    interleaved,
+    send,
+)
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.side_requests import SideRequests
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import (
     Answers,

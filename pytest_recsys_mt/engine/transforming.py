@@ -14,7 +14,7 @@ from pytest_recsys_mt.metamorphic import (
 )
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request, World
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 UNCHANGED = "the transformation changes nothing that the recommender sees"

@@ -18,7 +18,7 @@ from pytest_recsys_mt.requests import (
     Recommendation,
     Request,
 )
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -6,11 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
-from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of
-from pytest_recsys_mt.calls.causes import COUNTED_APART
+from pytest_recsys_mt.calls.answer import (
+    FAILURES,
+    Answer,
+    failure,
+    plain_recommendation,
+)
+from pytest_recsys_mt.calls.call import (
+    AGAIN,
+    COUNTED_APART,
+    Call,
+    Content,
+    Part,
+    key_of,
+)
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.settings import Settings

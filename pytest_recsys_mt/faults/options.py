@@ -71,7 +71,7 @@ def _probe(runner: Runner, faulty: Faulty) -> None:
     A fault that changes none of these either is equivalent to none. The tests missed
     one that does.
     """
-    from pytest_recsys_mt.calls.causes import CONTROL
+    from pytest_recsys_mt.calls.call import CONTROL
     from pytest_recsys_mt.engine.sides import Side
 
     cure = faulty.dose.kind.cure

@@ -32,7 +32,7 @@ def answers_of(
     Args:
         recsys: The fixture of the recommender.
         requests: Of any user.
-        purpose: As whose calls they are counted; see `calls.causes.Purpose`.
+        purpose: As whose calls they are counted; see `calls.call.Purpose`.
     """
     runner = recsys.runner
     calls = [

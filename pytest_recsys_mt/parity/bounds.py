@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 
 ALPHA = 0.05
 """Error rate of either claim."""

@@ -14,7 +14,7 @@ from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.parity.log_rows import MAPPED, Paths, RowReader, facts_at
 from pytest_recsys_mt.parity.request_logs import ANSWERS, Log, Numbered, finish, read
 from pytest_recsys_mt.requests import Item, Rating, Request
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import DataError
 
 NOT_ATTRIBUTES = {*MAPPED, "version"}

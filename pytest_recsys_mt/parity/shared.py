@@ -15,7 +15,7 @@ from pytest_recsys_mt.parity.compared_lists import MOST_PLACES, Lists
 from pytest_recsys_mt.parity.log_rows import MAPPED, facts_at
 from pytest_recsys_mt.parity.request_logs import Log, Numbered
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import SHARED
 

@@ -1,9 +1,8 @@
 """Begins the tests of a recommender before pytest comes to them, so that their requests
-are sent together.
-
-The output, warnings and logs of the body of such a test before its test are kept for
-the test, as is the state of its random generators (`pytest_recsys_mt.plugin.apart`).
+are sent together (`pytest_recsys_mt.plugin.begun`).
 """
+
+from __future__ import annotations
 
 import inspect
 import sys
@@ -11,27 +10,19 @@ import time
 import unittest
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
-from pytest_recsys_mt.engine.skips import OUTCOMES
 from pytest_recsys_mt.plugin import items
-from pytest_recsys_mt.plugin.apart import Apart, time_limit
-from pytest_recsys_mt.plugin.state import (
-    BEGUN,
-    RUNNING_TEST,
-    Begun,
-    is_shipped,
-    new_running_test,
-    sends_now,
-)
+from pytest_recsys_mt.plugin.state import BEGUN, RUNNING_TEST, is_shipped, sends_now
 from pytest_recsys_mt.safety.errors import RecsysError
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.subject import Subject
+    from pytest_recsys_mt.engine.ledger import RunningTest
+    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.schedule import Part
 
 AHEAD = "recsys_ahead"
 """The mark of a test whose body may begin before the test."""
@@ -81,6 +72,10 @@ def send_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         return 0.0
     if not sends_first_looks and not begins_bodies:
         return 0.0
+    # Most tests send nothing ahead, and need neither greenlet nor numpy's generators.
+    from pytest_recsys_mt.engine.schedule import CAN_PARK, Schedule
+    from pytest_recsys_mt.plugin.begun import begun_body, first_look
+
     if begins_bodies and not CAN_PARK and SLOW not in run.notes:
         run.notes.append(SLOW)
     began = time.perf_counter()
@@ -89,13 +84,13 @@ def send_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     only_one: AbstractContextManager[bool] = nullcontext(True)
     if on_worker:
         only_one = run.once((recommender, surroundings))
-    with time_limit(item, counts=False), suppress(RecsysError):
+    with items.time_limit(item, counts=False), suppress(RecsysError):
         parts: list[Part] = []
         for other in _tests_of(recommender, item):
             if begins_bodies and CAN_PARK and _runs_ahead(other, run):
-                parts += _begun_body(other, running, run)
+                parts += begun_body(other, running, run)
             elif sends_first_looks and items.surroundings_of(other) == surroundings:
-                parts += _first_look(other, running, run)
+                parts += first_look(other, running, run)
         with run.progress.doing(f"for {len(parts)} tests"), only_one as is_first:
             if is_first:
                 Schedule(run.executor, parts).run()
@@ -131,7 +126,7 @@ def _tests_of(
             or items.recommender_of(other) != recommender
         ):
             continue
-        if not is_skipped(other) and not _has_begun(other):
+        if not items.is_skipped(other) and not _has_begun(other):
             yield other
 
 
@@ -184,65 +179,6 @@ def _has_begun(item: pytest.Item) -> bool:
     return begun is not None and begun.body is not None
 
 
-def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The body of a test as a part of a schedule; none if the
-    recommender lacks an ability that it needs.
-    """
-    begun = item.stash.get(BEGUN, None) or _new(item, current, run)
-    transformation = begun.running.transformation
-    if begun.recsys.lacks(transformation):
-        return []
-    arguments: dict[str, Any] = {**items.parameters_of(item), "recsys": begun.recsys}
-
-    def run_body() -> object:
-        if transformation is not None:
-            source, followup = begun.running.both_sides()
-            arguments.update(source=source, followup=followup)
-        function: Any = item.obj
-        if item.cls is not None:  # a method gets an instance of its own, as from pytest
-            function = getattr(item.cls(), item.originalname)
-        names = inspect.signature(function).parameters
-        return function(**{name: arguments[name] for name in names})
-
-    begun.body = Body(run_body, begun.apart)
-    return [begun.body]
-
-
-def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The first requests of a metamorphic test as a part of a schedule; none if they
-    are not known beforehand.
-    """
-    if not items.sends_two_sides(item):
-        return []
-    # An exception of a transformation here is raised again in its own test.
-    with suppress(Exception, *OUTCOMES):
-        begun = _new(item, current, run)
-        recsys = begun.recsys
-        with begun.apart():
-            if recsys.design.refits or recsys.lacks(begun.running.transformation):
-                return []
-            source, followup = begun.running.both_sides()
-            return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
-    return []
-
-
-def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
-    """Begin a test of the recommender of the test that is
-    about to run, or that test itself.
-    """
-    assert current.recsys is not None
-    running = current
-    if item.stash.get(RUNNING_TEST, None) is not current:
-        design = items.design_of(item, run.settings.design)
-        running = new_running_test(item)
-        running.model = current.model
-        running.recsys = current.recsys.like(design, running.report)
-    assert running.recsys is not None
-    begun = Begun(running, running.recsys, Apart(item, partial(sends_now, item, run)))
-    item.stash[BEGUN] = begun
-    return begun
-
-
 def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
     """Whether bodies begin before their tests: many answers
     are waited for, and all tests will run.
@@ -271,7 +207,7 @@ def _runs_ahead(item: pytest.Function, run: Run) -> bool:
     """Whether the body of a test runs ahead: it is marked for it, and
     needs nothing that pytest sets up for it.
     """
-    if not _is_marked(item, run) or is_skipped(item) or items.is_drawn(item):
+    if not _is_marked(item, run) or items.is_skipped(item) or items.is_drawn(item):
         return False
     if (
         items.own_fixtures(item)
@@ -296,13 +232,3 @@ def _is_marked(item: pytest.Function, run: Run) -> bool:
         if mark.name in (AHEAD, ONCE):
             return mark.name == AHEAD
     return is_shipped(item) or run.settings.ahead
-
-
-def is_skipped(item: pytest.Item) -> bool:
-    """Whether a mark may keep pytest from running a test."""
-    for mark in item.iter_markers():
-        if mark.name in ("skip", "skipif"):
-            return True
-        if mark.name == "xfail" and not mark.kwargs.get("run", True):
-            return True
-    return False

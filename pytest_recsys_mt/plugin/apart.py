@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_recsys_mt.plugin.items import time_limit
+
 
 class Apart:
     """Surrounds all users' code that runs for a test before it, and repeats its output
@@ -98,35 +100,6 @@ class Apart:
 def _text_buffer() -> io.TextIOWrapper[io.BytesIO]:
     """A stream in memory that has a buffer of bytes, as standard output has."""
     return io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
-
-
-@contextlib.contextmanager
-def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
-    """Within it, the time limit that pytest-timeout has for a test is on, or off.
-
-    Args:
-        item: The test.
-        counts: Whether the limit is on inside. Outside it is the other way round, and
-            each start resets it.
-    """
-    plugin = item.config.pluginmanager.getplugin("timeout")
-    settings_of = getattr(plugin, "_get_item_settings", None)
-    settings = None if settings_of is None else settings_of(item)
-    if settings is None or (settings.timeout or 0) <= 0:
-        yield
-        return
-
-    def switch(on: bool) -> None:
-        if on:
-            item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
-        else:
-            item.ihook.pytest_timeout_cancel_timer(item=item)
-
-    switch(counts)
-    try:
-        yield
-    finally:
-        switch(not counts)
 
 
 def _generators() -> tuple[Any, Any]:

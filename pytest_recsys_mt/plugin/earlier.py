@@ -21,6 +21,7 @@ from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import sends_requests
 from pytest_recsys_mt.plugin.items import (
     design_of,
+    is_skipped,
     parameters_of,
     recommender_of,
     relation_of,
@@ -118,8 +119,6 @@ class Earlier:
         once_for = item if on_worker else model
         if not run.begins((KEY, once_for)):
             return
-        from pytest_recsys_mt.plugin.ahead import is_skipped
-
         candidates: Sequence[pytest.Item] = [item] if on_worker else item.session.items
         for candidate in candidates:
             is_relational = relation_of(candidate) is not None
@@ -131,6 +130,9 @@ class Earlier:
                 self._replay_example(candidate, recsys, run)
 
     def _replay_example(self, item: pytest.Item, recsys: Recsys, run: Run) -> None:
+        examples = [row["shrunk"] for row in self.rows(item.nodeid) if row["shrunk"]]
+        if not examples:
+            return
         from pytest_recsys_mt.engine.counterexample import answered_as_before
 
         relation = relation_of(item)
@@ -139,12 +141,7 @@ class Earlier:
             design_of(item, run.settings.design),
             report=lambda verdict: verdict,
         )
-        examples = [row["shrunk"] for row in self.rows(item.nodeid) if row["shrunk"]]
-        if (
-            recsys_of_item.design.refits
-            or recsys_of_item.lacks(relation)
-            or not examples
-        ):
+        if recsys_of_item.design.refits or recsys_of_item.lacks(relation):
             return
         as_before = answered_as_before(
             recsys_of_item.run(),

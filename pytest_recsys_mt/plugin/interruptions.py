@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_recsys_mt.calls.stopping import interrupted
+from pytest_recsys_mt.calls.scheduling import interrupted
 
 PATIENCE = 10.0
 """Seconds that workers have to report their results."""

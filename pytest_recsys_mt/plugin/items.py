@@ -1,6 +1,9 @@
-"""The facts of a test before its setup: its recommender, its design, its questions."""
+"""The facts of a test before its setup: its recommender, its design, its questions; and
+the limit on its time.
+"""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
@@ -237,3 +240,42 @@ def _during(item: pytest.Item, scope: str) -> str:
         return ""
     around = [node for node in item.listchain() if isinstance(node, collector)]
     return around[-1].nodeid if around else ""
+
+
+def is_skipped(item: pytest.Item) -> bool:
+    """Whether a mark may keep pytest from running a test."""
+    for mark in item.iter_markers():
+        if mark.name in ("skip", "skipif"):
+            return True
+        if mark.name == "xfail" and not mark.kwargs.get("run", True):
+            return True
+    return False
+
+
+@contextlib.contextmanager
+def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
+    """Within it, the time limit that pytest-timeout has for a test is on, or off.
+
+    Args:
+        item: The test.
+        counts: Whether the limit is on inside. Outside it is the other way round, and
+            each start resets it.
+    """
+    plugin = item.config.pluginmanager.getplugin("timeout")
+    settings_of = getattr(plugin, "_get_item_settings", None)
+    settings = None if settings_of is None else settings_of(item)
+    if settings is None or (settings.timeout or 0) <= 0:
+        yield
+        return
+
+    def switch(on: bool) -> None:
+        if on:
+            item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
+        else:
+            item.ihook.pytest_timeout_cancel_timer(item=item)
+
+    switch(counts)
+    try:
+        yield
+    finally:
+        switch(not counts)

@@ -16,6 +16,8 @@ from pytest_recsys_mt.engine.skips import (
     show_at_test,
 )
 from pytest_recsys_mt.plugin import collection, state
+from pytest_recsys_mt.plugin.ahead import send_ahead, takes_begun
+from pytest_recsys_mt.plugin.items import time_limit
 from pytest_recsys_mt.plugin.reports import safe
 from pytest_recsys_mt.safety.errors import (
     NotApplicable,
@@ -93,8 +95,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import takes_begun
-
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
@@ -121,10 +121,7 @@ def _send_before(item: pytest.Function, running: RunningTest, recsys: Recsys) ->
     those of earlier examples, and of other tests.
     """
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import send_ahead
-    from pytest_recsys_mt.plugin.apart import time_limit
-
-    run = state.run_of(item.config)
+    run = item.config.stash[state.RUN]
     earlier: Any = item.config.pluginmanager.getplugin(state.EARLIER)
     if earlier is not None:
         with time_limit(item, counts=False):

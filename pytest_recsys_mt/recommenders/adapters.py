@@ -24,8 +24,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Sparse
-from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender, weigh
+from pytest_recsys_mt.recommenders.scoring import (
+    Catalogue,
+    Floats,
+    ScoringRecommender,
+    Sparse,
+    weigh,
+)
 from pytest_recsys_mt.requests import Aspect, Promised, Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.safety.errors import NotApplicable, RecommenderError

@@ -10,8 +10,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.recommenders.scoring import (
+    Floats,
+    ScoringRecommender,
+    Sparse,
+    Weights,
+    settle,
+)
 from pytest_recsys_mt.requests import Item, Request, specs
 
 WORD = re.compile(r"\w+")

@@ -9,8 +9,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, settle
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.recommenders.scoring import (
+    Floats,
+    ScoringRecommender,
+    Weights,
+    block_rows,
+    settle,
+)
 from pytest_recsys_mt.requests import Request, specs
 from pytest_recsys_mt.safety.errors import RecommenderError
 

@@ -9,8 +9,13 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.recommenders.scoring import (
+    Floats,
+    ScoringRecommender,
+    Sparse,
+    Weights,
+    settle,
+)
 from pytest_recsys_mt.requests import Request, specs
 
 STEPS = 2  # of conjugate gradients; more, or exact solutions, rank no better after 15 rounds

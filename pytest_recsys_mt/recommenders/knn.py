@@ -8,16 +8,17 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import (
+from pytest_recsys_mt.recommenders.scoring import (
     DECIMALS,
     Floats,
     Ints,
+    ScoringRecommender,
     Sparse,
+    Weights,
     block_rows,
     keep_largest,
     settle,
 )
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request, specs
 
 

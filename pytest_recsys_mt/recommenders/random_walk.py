@@ -8,14 +8,15 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import (
+from pytest_recsys_mt.recommenders.scoring import (
     Floats,
+    ScoringRecommender,
     Sparse,
+    Weights,
     block_rows,
     keep_largest,
     settle,
 )
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request, specs
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_recsys_mt.calls.bill import Counted
-from pytest_recsys_mt.calls.causes import Cause, Caused
+from pytest_recsys_mt.calls.bill import Cause, Caused, Counted
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.baseline import digest_of, nearest

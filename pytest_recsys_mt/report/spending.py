@@ -6,14 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
-from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import (
-    CONTROL,
-    COUNTED_APART,
-    PURPOSES,
-    SEARCH,
-    Cause,
-)
+from pytest_recsys_mt.calls.bill import CallFact, Cause, Counted, of_one_call
+from pytest_recsys_mt.calls.call import CONTROL, COUNTED_APART, PURPOSES, SEARCH
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.call_counts import Calls
 from pytest_recsys_mt.gate.states import grouped

@@ -11,19 +11,22 @@ from pytest_recsys_mt.requests.answer import (
     EntryKind,
     Recommendation,
     Usage,
-)
-from pytest_recsys_mt.requests.finish import is_cut_off, is_final, is_out_of_tokens
-from pytest_recsys_mt.requests.items import (
-    NO_ATTRIBUTES,
-    Attributes,
-    Item,
-    Rating,
-    Scale,
-    World,
+    is_cut_off,
+    is_final,
+    is_out_of_tokens,
 )
 from pytest_recsys_mt.requests.prompt import Completion, Message, Prompt
 from pytest_recsys_mt.requests.protocols import Aspect, Promised, Recommender, TextModel
-from pytest_recsys_mt.requests.request import Edit, Request
+from pytest_recsys_mt.requests.request import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Edit,
+    Item,
+    Rating,
+    Request,
+    Scale,
+    World,
+)
 
 __all__ = [
     "MOST_TOKENS", "NO_ATTRIBUTES", "UNKNOWN_PREFIX", "Aspect", "Attributes", "Completion", "Edit", "Entry", "EntryKind",

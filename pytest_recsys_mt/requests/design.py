@@ -1,7 +1,16 @@
-"""How requests are made from users' interactions."""
+"""How requests are made from users' interactions, and the seeds of what is drawn."""
 
+from __future__ import annotations
+
+import hashlib
+import json
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
 
 PROMPT = "person"
 """The default template for text models."""
@@ -93,3 +102,11 @@ class Design:
                 f"k={self.k} asks for more items than the {self.candidates} candidates of a "
                 f"request; lower k, or raise candidates (0 is the whole catalogue)",
             )
+
+
+def generator(*parts: str | int) -> Generator:
+    """A generator seeded only by `parts`: never by order, worker, process or the clock."""
+    import numpy as np
+
+    digest = hashlib.sha256(json.dumps(parts).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))

@@ -18,7 +18,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
 from pytest_recsys_mt.suites.arena.arena import Arena
 from pytest_recsys_mt.suites.arena.judging import OVERALL, Comparison, genres_of

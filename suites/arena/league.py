@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.ladder import (
+from pytest_recsys_mt.oracles.judging.account import (
+    Account,
     counted,
     too_many_unread,
     without_verdict,

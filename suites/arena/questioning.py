@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, under
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.suites.arena.arena import Arena
 from pytest_recsys_mt.suites.arena.judging import OVERALL, Comparison, Judgement, Winner

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
+from pytest_recsys_mt.oracles.judging.account import too_many_unread
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
 from pytest_recsys_mt.oracles.statistics.bradley_terry import (

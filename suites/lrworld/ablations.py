@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.suites.lrworld.histories import SEPARATOR
 from pytest_recsys_mt.suites.lrworld.question import Question

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import cache_folder_for
 from pytest_recsys_mt.suites.lrworld import taste

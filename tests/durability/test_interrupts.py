@@ -16,7 +16,7 @@ import pytest
 from pytest_recsys_mt import PolicyError
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
-from tests.support.calls import stopping
+from tests.support.calls import scheduling
 from tests.support.engine import unreported
 from tests.support.gate import read
 from tests.support.plugin import Interruptions, begin_junit, interruptions
@@ -94,7 +94,7 @@ def test_no_call_is_sent_after_a_signal_that_the_recommender_caught(
     )
     assert (pytester.path / "batches.txt").read_text() == "one\n"
     assert "the run was told to stop" in " ".join(str(done.stdout).split())
-    assert not stopping.interrupted.is_set()
+    assert not scheduling.interrupted.is_set()
 
 
 TWO_BATCHES = """

@@ -378,7 +378,7 @@ def test_without_greenlet_each_body_asks_for_itself(
 ) -> None:
     project.makepyfile(test_it=STEPS)
     together, expected = verdicts(project, AHEAD, "--recsys-cache=together")
-    monkeypatch.setattr("pytest_recsys_mt.plugin.ahead.CAN_PARK", False)
+    monkeypatch.setattr("pytest_recsys_mt.engine.schedule.CAN_PARK", False)
     apart, found = verdicts(project, AHEAD, "--recsys-cache=apart")
     assert found == expected
     assert len(apart) > len(together)

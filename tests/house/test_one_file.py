@@ -225,8 +225,7 @@ from typing import ClassVar
 import numpy as np
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.recommenders.scoring import Floats, ScoringRecommender
 from pytest_recsys_mt.requests import Request
 
 

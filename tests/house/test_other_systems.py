@@ -29,7 +29,7 @@ POSIX_NAMES = {
     "signal": {"SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "alarm", "setitimer"},
 }
 GUARDED = {
-    "calls/patience.py": {"resource"},
+    "calls/users_code.py": {"resource"},
     "safety/files.py": {"os.geteuid"},
     "llm/api/transport.py": {"resource"},
     "plugin/interruptions.py": {"os.kill"},

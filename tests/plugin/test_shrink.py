@@ -217,9 +217,9 @@ def test_what_chance_alone_showed_is_not_shown(
     shrink: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tests.support.oracles_judging import family
+    from tests.support.oracles_judging import claim
 
-    monkeypatch.setattr(family, "_status", lambda *_, **__: "violated")
+    monkeypatch.setattr(claim, "_status", lambda *_, **__: "violated")
     test = ORDER.replace("    assert complete_list(source, margin=0.2)\n", "")
     test = test.replace("margin=0.05", "margin=0.01")  # below the mean of these users
     (row,), calls, _ = shrink(test, "Dice", 300)

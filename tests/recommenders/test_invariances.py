@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_recsys_mt.datasets import Dataset
 from pytest_recsys_mt.requests import Rating, Request, Scale
 from tests.recommenders.data import fitted, requests, simulate
-from tests.support.recommenders import BUILT_IN, ScoringRecommender, knn, ranking
+from tests.support.recommenders import BUILT_IN, ScoringRecommender, knn, scoring
 
 DATA = simulate()
 FITTED = {name: fitted(name, DATA) for name in BUILT_IN}
@@ -100,7 +100,7 @@ def test_the_rest_of_the_batch_does_not_matter(
     assert together == FITTED[name].recommend(asked[::-1])[::-1]
     alone = np.vstack([FITTED[name].score([request]) for request in asked])
     assert (FITTED[name].score(asked) == alone).all()
-    monkeypatch.setattr(ranking, "BLOCK_CELLS", 7 * len(DATA.items))
+    monkeypatch.setattr(scoring, "BLOCK_CELLS", 7 * len(DATA.items))
     assert FITTED[name].recommend(asked) == together
 
 
@@ -136,7 +136,7 @@ def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(
     random.shuffle(items)
     frame = DATA.interactions.sample(frac=1, random_state=random.randrange(1000))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "BLOCK_CELLS", rows * len(items))
+        patch.setattr(scoring, "BLOCK_CELLS", rows * len(items))
         other = fitted(name, Dataset("shuffled", dict(items), frame, DATA.scale))
     assert other.catalogue.ids == FITTED[name].catalogue.ids
     asked = requests(DATA)

@@ -1,12 +1,15 @@
 """What tests use of `oracles.judging`."""
 
-from pytest_recsys_mt.oracles.judging import family
+from pytest_recsys_mt.oracles.judging import claim
+from pytest_recsys_mt.oracles.judging.account import counted
 from pytest_recsys_mt.oracles.judging.changed_entries import hoeffding
 from pytest_recsys_mt.oracles.judging.claim import (
     Claim,
     Promise,
+    judge_family,
     p_value,
     p_value_of_opposite,
+    weights,
 )
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
@@ -16,9 +19,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     similarity_effects,
 )
 from pytest_recsys_mt.oracles.judging.examples import Shown, kinds
-from pytest_recsys_mt.oracles.judging.family import judge_family, weights
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.judging.ladder import counted
 from pytest_recsys_mt.oracles.judging.list_changes import left_or_moved
 from pytest_recsys_mt.oracles.judging.power import (
     POWER,
@@ -49,11 +50,11 @@ __all__ = [
     "Seen",
     "Shown",
     "Table",
+    "claim",
     "clearly_changed",
     "confirmed",
     "counted",
     "extreme_visible",
-    "family",
     "groups_of",
     "hoeffding",
     "judge_family",

@@ -15,7 +15,7 @@ from pytest_recsys_mt.recommenders import (
     ials,
     knn,
     random_walk,
-    ranking,
+    scoring,
 )
 from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.recommenders.http import HTTPRecommender
@@ -24,22 +24,20 @@ from pytest_recsys_mt.recommenders.http_key import authorization
 from pytest_recsys_mt.recommenders.http_mapped import MappedRecommender
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.knn import _unit_rows
-from pytest_recsys_mt.recommenders.ranking import (
-    Floats,
-    Ints,
-    Sparse,
-    keep_largest,
-    largest,
-    settle,
-)
 from pytest_recsys_mt.recommenders.recorded import Recorded
 from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED, resolve
 from pytest_recsys_mt.recommenders.rerank import Reranker
 from pytest_recsys_mt.recommenders.scoring import (
     LEAST_WEIGHT,
     Catalogue,
+    Floats,
+    Ints,
     ScoringRecommender,
+    Sparse,
     Weights,
+    keep_largest,
+    largest,
+    settle,
     weigh,
 )
 
@@ -79,8 +77,8 @@ __all__ = [
     "knn",
     "largest",
     "random_walk",
-    "ranking",
     "resolve",
+    "scoring",
     "settle",
     "weigh",
 ]

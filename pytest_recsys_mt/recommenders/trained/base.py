@@ -12,8 +12,12 @@ import numpy as np
 import torch
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.recommenders.scoring import (
+    Floats,
+    Ints,
+    ScoringRecommender,
+    settle,
+)
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain

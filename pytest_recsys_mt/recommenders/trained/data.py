@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Ints
-from pytest_recsys_mt.recommenders.scoring import Catalogue
+from pytest_recsys_mt.recommenders.scoring import Catalogue, Ints
 from pytest_recsys_mt.requests import Item, Request
 
 PAD = -1

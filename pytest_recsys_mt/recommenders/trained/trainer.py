@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt.recommenders.scoring import Ints
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.safety.errors import RecommenderError

@@ -4,7 +4,7 @@ Oracles see only plain data (requests, recommendations, the declared error rates
 judging can never call a model.
 """
 
-from pytest_recsys_mt.verdict.answers.asked import Asked, Lost
+from pytest_recsys_mt.verdict.answers.asked import Asked, Lost, offer_of, offered
 from pytest_recsys_mt.verdict.answers.choices import Choices
 from pytest_recsys_mt.verdict.answers.named import Named
 from pytest_recsys_mt.verdict.answers.users import (
@@ -29,4 +29,6 @@ __all__ = [
     "Sample",
     "Span",
     "Unread",
+    "offer_of",
+    "offered",
 ]

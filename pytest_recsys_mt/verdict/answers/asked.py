@@ -5,10 +5,11 @@ many there are of both.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Recommendation, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,27 @@ class Asked:
     def unread(self) -> tuple[Recommendation, ...]:
         """The answers of which nothing could be read."""
         return tuple(answer for answer in self.answers if answer.unread)
+
+
+def offer_of(asked: Asked, catalogue: Mapping[str, Item]) -> Collection[str]:
+    """Ids of the items that a request offers."""
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}
+    return catalogue.keys() - request.known
+
+
+def offered(asked: Asked, catalogue: Mapping[str, Item]) -> Callable[[str], bool]:
+    """Whether an item is in `offer_of`; without a catalogue,
+    whether it is not marked as unknown.
+    """
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}.__contains__
+    if not catalogue:
+        return lambda item: not item.startswith(UNKNOWN_PREFIX)
+    known = request.known
+    return lambda item: item in catalogue and item not in known
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@ a file, a second pass finds the line.
 """
 
 import contextlib
+import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
@@ -15,6 +17,13 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets.archives import opened
+from pytest_recsys_mt.datasets.bad_rows import (
+    EXAMPLES,
+    BadRowsError,
+    Trouble,
+    kept,
+    skipped,
+)
 from pytest_recsys_mt.datasets.delimited_text import LINE, Layout, head, walk
 from pytest_recsys_mt.datasets.rows import WANTED, Column, Kind, Rows, match
 from pytest_recsys_mt.safety.errors import DataError
@@ -26,6 +35,9 @@ _DTYPES: Mapping[Kind, str] = {
     "text": "str",
     "value": "str",
 }
+FIRST_ROWS = 21
+"""Rows by which the kind of a column of times is told."""
+
 _PLAIN_NUMBER = re.compile("0|[1-9][0-9]*")
 _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
 """The parts of a field that a number does not keep: of ``007``, ``+7``, a space."""
@@ -38,6 +50,8 @@ def read(path: Path, layout: Layout) -> Rows:
         DataError: If the file is missing, empty, in another encoding, lacks a column,
             or has a row with a wrong number of fields or with a field of a wrong kind.
     """
+    skipped_rows = skipped(path)
+    layout = replace(layout, skipped=frozenset(skipped_rows.tolist()))
     header, first_row, layout = head(path, layout)
     if layout.header:
         columns = match(header, layout.columns, f"{str(path)!r}, line 1")
@@ -46,27 +60,40 @@ def read(path: Path, layout: Layout) -> Rows:
         columns = dict(enumerate(layout.columns))
         width = len(columns)
         first_row = header
-    columns = _with_kinds_of_times(columns, first_row)
+    columns = _with_kinds_of_times(columns, path, layout)
     frame = _parsed(path, layout, width, columns, first_row)
     if frame is None or not _is_sound(frame, path, layout, header, columns):
         _explain(path, layout, width, columns)
+    numbers = kept(path, len(frame) + len(skipped_rows))
     if frame.empty:
         where = " below its header" if layout.header else ""
         raise DataError(f"{str(path)!r} has no rows{where}")
     frame = frame[[str(place) for place in columns]]
     frame.columns = pd.Index([column.name for column in columns.values()])
-    return Rows(path, frame, lambda row: f"line {_line(path, layout, row)}")
+    return Rows(
+        path,
+        frame,
+        lambda row: f"line {_line(path, layout, row)}",
+        lambda rows: {path: numbers[rows]},
+    )
 
 
 def _with_kinds_of_times(
     columns: Mapping[int, Column],
-    first_row: Sequence[str],
+    path: Path,
+    layout: Layout,
 ) -> dict[int, Column]:
-    """The columns by place, those of times with the kind that the first row has."""
+    """The columns by place, those of times with the kind that most of the first rows
+    have.
+    """
     known = {}
     for place, column in columns.items():
         if column.kind == "time":
-            known[place] = replace(column, kind=_kind_of_time(_field(first_row, place)))
+            start = int(layout.header)
+            rows = islice(walk(path, layout), start, start + FIRST_ROWS)
+            kinds = Counter(_kind_of_time(_field(fields, place)) for _, fields in rows)
+            kind: Kind = kinds.most_common(1)[0][0] if kinds else "text"
+            known[place] = replace(column, kind=kind)
         else:
             known[place] = column
     return known
@@ -160,7 +187,9 @@ def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFram
     # by their text.
     with opened(path) as packed, np.errstate(invalid="ignore"):
         stream: Any = packed
-        if layout.delimiter != layout.separator:
+        if layout.skipped:
+            stream, layout = _without_skipped(path, layout)
+        elif layout.delimiter != layout.separator:
             content = packed.read().replace(
                 layout.separator.encode(),
                 layout.delimiter.encode(),
@@ -179,6 +208,15 @@ def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFram
             encoding=layout.encoding,
             engine="c",
         )
+
+
+def _without_skipped(path: Path, layout: Layout) -> tuple[io.BytesIO, Layout]:
+    """The file without the rows that the layout skips, and the layout of that."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=layout.delimiter, lineterminator="\n")
+    writer.writerows(fields for _, fields in walk(path, layout))
+    written = replace(layout, encoding="utf-8", quoted=True, escape=None)
+    return io.BytesIO(text.getvalue().encode("utf-8", "surrogateescape")), written
 
 
 def _kind_of_time(field: str) -> Kind:
@@ -206,34 +244,60 @@ def _explain(
     width: int,
     columns: Mapping[int, Column],
 ) -> NoReturn:
-    """Raise the error for the first wrong line of a file
-    that pandas refuses, or reads wrongly.
+    """Raise the error for the wrong rows of a file that pandas refuses, or reads
+    wrongly.
     """
-    names = ", ".join(column.name for column in columns.values())
     rows = walk(path, layout)
     header = next(rows)[1] if layout.header else None
+    found: dict[str, tuple[list[int], list[str]]] = {}
+    number = 0
     for line, fields in rows:
-        where = f"{str(path)!r}, line {line}"
-        if fields == header:
-            raise DataError(
-                f"{where}: the header stands here again, as where one file was appended to another; take out that line",
-            )
-        if len(fields) > width or (len(fields) < width and not layout.ragged):
-            raise DataError(
-                f"{where}: {len(fields)} fields where {width} are expected ({names})",
-            )
-        for place, column in columns.items():
-            field = _field(fields, place)
-            plain = field
-            if layout.separator != ",":  # numbers may have a decimal comma
-                plain = field.replace(",", ".")
-            if not _fits(plain, column.kind):
-                raise DataError(
-                    f"{where}: {column.name} is {field!r}, not {WANTED[column.kind]}",
-                )
+        while number in layout.skipped:
+            number += 1
+        wrong = _fault(fields, header, width, layout, columns)
+        if wrong is not None:
+            kind, text = wrong
+            numbers, examples = found.setdefault(kind, ([], []))
+            numbers.append(number)
+            if len(examples) < EXAMPLES:
+                examples.append(f"{str(path)!r}, line {line}: {text}")
+        number += 1
+    kept(path, number)
+    if found:
+        raise BadRowsError(
+            [
+                Trouble({path: np.array(numbers)}, examples)
+                for numbers, examples in found.values()
+            ],
+        )
     raise DataError(
         f"{str(path)!r} cannot be read as a table separated by {layout.separator!r}",
     )
+
+
+def _fault(
+    fields: Sequence[str],
+    header: Sequence[str] | None,
+    width: int,
+    layout: Layout,
+    columns: Mapping[int, Column],
+) -> tuple[str, str] | None:
+    """What is wrong with a row, as a kind and in words; None if nothing is."""
+    if fields == header:
+        return "header", (
+            "the header stands here again, as where one file was appended to another; take out that line"
+        )
+    if len(fields) > width or (len(fields) < width and not layout.ragged):
+        names = ", ".join(column.name for column in columns.values())
+        return "fields", f"{len(fields)} fields where {width} are expected ({names})"
+    for place, column in columns.items():
+        field = _field(fields, place)
+        plain = field
+        if layout.separator != ",":  # numbers may have a decimal comma
+            plain = field.replace(",", ".")
+        if not _fits(plain, column.kind):
+            return column.name, f"{column.name} is {field!r}, not {WANTED[column.kind]}"
+    return None
 
 
 def _fits(field: str, kind: Kind) -> bool:

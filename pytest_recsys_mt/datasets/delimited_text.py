@@ -43,6 +43,7 @@ class Layout:
     escape: str | None = None  # the character before a double quote in a field
     decimal: str = "."
     ragged: bool = False  # whether fields at the end of a line may be missing
+    skipped: frozenset[int] = frozenset()  # rows below the header that are left out
 
     @property
     def delimiter(self) -> str:
@@ -74,7 +75,7 @@ def _encoding(path: Path, layout: Layout) -> str:
 
 def walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file, the header among them, each with the number of its first
-    line; blank lines are left out.
+    line; blank lines are left out, and the rows that the layout skips.
     """
     decoder = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with (
@@ -91,11 +92,14 @@ def walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             escapechar=layout.escape,
         )
         last_line = 0
+        number = -1 if layout.header else 0
         try:
             for fields in reader:
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
                 if not is_blank:
-                    yield last_line + 1, fields
+                    if number not in layout.skipped:
+                        yield last_line + 1, fields
+                    number += 1
                 last_line = reader.line_num
         except UnicodeDecodeError as problem:
             raise _undecodable(path, layout.encoding) from problem

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from pytest_recsys_mt.datasets.archives import most, opened
+from pytest_recsys_mt.datasets.bad_rows import kept
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -143,8 +144,15 @@ def read(
     if not cells:
         raise DataError(f"{str(path)!r} has no rows")
     names = [column.name for column in columns]
+    numbers = kept(path, len(cells))
     frame = pd.DataFrame(cells, columns=pd.Index(names))
-    rows = Rows(path, frame, lambda row: f"line {line_of_row[row]}")
+    frame = frame.iloc[numbers].reset_index(drop=True)
+    rows = Rows(
+        path,
+        frame,
+        lambda row: f"line {line_of_row[numbers[row]]}",
+        lambda rows: {path: numbers[rows]},
+    )
     present = [column for column in columns if frame[column.name].notna().any()]
     converted = {column.name: rows.converted(column) for column in present}
     return replace(rows, frame=pd.DataFrame(converted))

@@ -62,15 +62,23 @@ def load(
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it
-            is missing, malformed or unsafe; the text names the file and the line.
+            is missing, malformed or unsafe; the text names the file and the line. All
+            kinds of rows that cannot be used are named at once.
     """
     if isinstance(source, str) and source in NAMES:
         return _load_named(source, cache_dir, repeats, told)
     path, options = place(source)
     if path is None:
         raise DataError(unknown(source))
+    from pytest_recsys_mt.datasets.bad_rows import OPTION, settled
+
+    choice = options.pop(OPTION, "")
     try:
-        dataset, summary = _load_path(path, options, repeats, told)
+        dataset, summary = settled(
+            lambda report: _load_path(path, options, repeats, report),
+            choice,
+            told,
+        )
     except (UnicodeError, OverflowError) as problem:
         raise DataError(
             f"{str(path)!r} holds a value that is neither text nor a number: {problem}",

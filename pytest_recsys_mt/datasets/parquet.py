@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from pytest_recsys_mt.datasets.bad_rows import kept
 from pytest_recsys_mt.datasets.rows import Column, Rows, match
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -51,7 +52,14 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     index_is_wanted = not set(wanted) <= set(cells.columns)
     cells = cells.reset_index(drop=not index_is_wanted)[wanted]
     cells.columns = pd.Index([column.name for column in column_by_place.values()])
-    rows = Rows(path, cells, lambda row: f"row {row + 1}")
+    numbers = kept(path, len(cells))
+    cells = cells.iloc[numbers].reset_index(drop=True)
+    rows = Rows(
+        path,
+        cells,
+        lambda row: f"row {numbers[row] + 1}",
+        lambda rows: {path: numbers[rows]},
+    )
     for column in column_by_place.values():
         cells[column.name] = rows.converted(column)
     return rows

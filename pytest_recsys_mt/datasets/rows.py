@@ -13,6 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pytest_recsys_mt.datasets.bad_rows import (
+    EXAMPLES,
+    BadRowsError,
+    Integers,
+    Numbers,
+    Trouble,
+)
 from pytest_recsys_mt.safety.errors import DataError
 
 Kind = Literal["id", "integer", "number", "text", "time", "value"]
@@ -51,6 +58,9 @@ class Rows:
     path: Path
     frame: pd.DataFrame
     place: Callable[[int], str]
+    # The rows of files that some of these rows are; without it, those of `path` with
+    # the same numbers.
+    origin: Callable[[Integers], Numbers] | None = None
 
     def cell(self, column: str, row: int) -> Any:
         """One value, as a plain Python object."""
@@ -58,12 +68,20 @@ class Rows:
         return value.item() if isinstance(value, np.generic) else value
 
     def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
-        """Raise for the first row that `wrong`, shape (rows,),
-        marks; `why` receives its number.
+        """Raise `BadRowsError` for the rows that `wrong`, shape (rows,), marks; `why`
+        receives the number of one.
         """
         if wrong.any():
-            row = int(wrong.argmax())
-            raise DataError(f"{str(self.path)!r}, {self.place(row)}: {why(row)}")
+            numbers = np.flatnonzero(wrong)
+            examples = [
+                f"{str(self.path)!r}, {self.place(row)}: {why(row)}"
+                for row in numbers[:EXAMPLES].tolist()
+            ]
+            raise BadRowsError([Trouble(self.origins(numbers), examples)])
+
+    def origins(self, rows: Integers) -> Numbers:
+        """The rows of files that some of these rows are."""
+        return {self.path: rows} if self.origin is None else self.origin(rows)
 
     def refuse_repeats(self, column: str) -> None:
         """Raise if a column that identifies rows repeats."""
@@ -81,7 +99,12 @@ class Rows:
             return self
         numbers = np.flatnonzero(kept)
         frame = self.frame[kept].reset_index(drop=True)
-        return Rows(self.path, frame, lambda row: self.place(int(numbers[row])))
+        return Rows(
+            self.path,
+            frame,
+            lambda row: self.place(int(numbers[row])),
+            lambda rows: self.origins(numbers[rows]),
+        )
 
     def converted(self, column: Column) -> pd.Series[Any]:
         """A column of typed cells, as Parquet and JSON have them, in its kind."""
@@ -160,7 +183,16 @@ def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
         row_in_part = row - int(ends[number]) + len(part.frame)
         return f"{part.path.name}, {part.place(row_in_part)}"
 
-    return Rows(folder, frame, place)
+    def origin(rows: Integers) -> Numbers:
+        found: dict[Path, Integers] = {}
+        starts = ends - [len(frame) for frame in frames]
+        for part, start, end in zip(parts, starts, ends, strict=True):
+            own = rows[(rows >= start) & (rows < end)] - start
+            if len(own):
+                found |= part.origins(own)
+        return found
+
+    return Rows(folder, frame, place, origin)
 
 
 @cache

@@ -249,7 +249,8 @@ def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:
     assert missing.error is not None
     assert "map.toml, line 5: answers = 'results' has no answer to user '5'" in missing.error  # fmt: skip
     assert sorted(len(each["queries"]) for each in server.asked) == [1, 4, 4, 4]
-    assert server.asked[0]["queries"][0] == {"uid": "0", "liked": ["1", "2"]}
+    sent = [each for payload in server.asked for each in payload["queries"]]
+    assert {"uid": "0", "liked": ["1", "2"]} in sent
     assert recommender.identity == {
         "recommender": server.url,
         "map": recommender.map.digest,
@@ -314,6 +315,7 @@ def test_a_batch_with_one_unknown_user_loses_no_other(
         ('items = "a"\nquery = {page = "{cursor}"}', "; {cursor} needs next"),
         ('items = "a"\nbody = ["{requests}"]', "; {requests} and {users} need batch"),
         ('items = "a"\nhistory = {x = "{user}"}', "line 2: history.x: there is no placeholder {user} here; valid ones: {id}, {title}"),
+        ('items = "a"\nhistory = {x = "{id}"}', "line 2: history: it is the form of one entry of {history}, which nothing sends"),
         ('items = "a"\nmethod = "GET"\nbody = {}', "line 3: body: a GET has no body"),
         ('items = "a"\npages = 3', "line 2: pages: it needs next"),
         ('items = "a"\nbatch = 3\nbody = {}', "line 2: batch: it needs answers"),

@@ -16,9 +16,14 @@ import pytest
 from pytest_recsys_mt import NotApplicable, RecommenderError
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from tests.extras import need
+from tests.journeys.pages import DOCS
 from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of
 from tests.support.recommenders import (
+    KEYS,
+    OF_BATCH,
+    OF_RATING,
+    OF_REQUEST,
     ORIGIN,
     MappedRecommender,
     http,
@@ -410,6 +415,32 @@ def test_scores_must_fit_the_items(server: FaultServer, mapped: Made) -> None:
     assert "finds 'high' as entry 1 of its list, which is no number" in reason(
         recommender,
     )
+
+
+def test_a_failure_that_passes_costs_one_more_call(
+    server: FaultServer,
+    mapped: Made,
+) -> None:
+    replies = [Reply({}, 503), Reply(None, missing=None)]
+    server.answer = lambda _: replies.pop(0) if replies else Reply(["a"])
+    assert items_of(*ask(mapped('items = "@"\nbody = {}', "&max_wait=30"))) == ("a",)
+    assert len(server.asked) == 3
+
+
+PAGE = (DOCS / "how-to" / "map-an-endpoint.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", re.findall(r"(?s)```toml[^\n]*\n(.*?)```", PAGE))
+def test_each_map_of_the_page_is_sound(mapped: Made, text: str) -> None:
+    assert len(text.splitlines()) <= 10
+    mapped(text)
+
+
+def test_the_page_has_every_key() -> None:
+    rows = re.findall(r"(?m)^\| (`.*?) \|", PAGE)
+    named = {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+    placeholders = {f"{{{name}}}" for name in (*OF_REQUEST, *OF_BATCH, *OF_RATING)}
+    assert {*KEYS, *placeholders} <= named | {"{attributes}"}
 
 
 KEYED = 'items = "@"\nbody = {}\nheaders = {Authorization = "Bearer {env.MY_SHOP}", X-User = "{user}"}'  # fmt: skip

@@ -112,7 +112,7 @@ def run(given: argparse.Namespace) -> int:
         could be shown.
     """
     from pytest_recsys_mt.parity import log_rows
-    from pytest_recsys_mt.parity.kept_lists import is_kept
+    from pytest_recsys_mt.report.kept_lists import is_kept
 
     specs = (given.first, given.second)
     sides = [log_rows.is_log(spec) for spec in specs]

@@ -59,6 +59,9 @@ FORMS: Mapping[str, Sequence[str]] = {
 }
 """The keys that hold the form of an entry, and the placeholders that it may have."""
 
+_WHOLES = {"history": "history", "candidates": "candidates", "request": "requests"}
+"""Those keys, and the placeholders of whose entries they are the form."""
+
 VARIABLE = "env."
 """Begins the placeholder of an environment variable."""
 
@@ -253,9 +256,7 @@ class Map:
                     f"a key stands in the environment alone: write {name} = '{{env.NAME}}', and set NAME",
                     *keys,
                 )
-        for key, of_entry in FORMS.items():
-            if key in self.file.data:
-                self._names(self.file.data[key], of_entry, key)
+        self._require_forms(found)
         for name, value in self._query.items():
             if says_key(name) and isinstance(value, str) and "{" not in value:
                 raise self.file.error(
@@ -269,6 +270,21 @@ class Map:
                 "batch",
             )
         return found
+
+    def _require_forms(self, found: set[str]) -> None:
+        """Raise an error for a form of an entry that is wrong, or that nothing uses."""
+        given = self.file.data
+        sent = found | self._names(given.get("request", {}), OF_REQUEST, "request")
+        for key, whole in _WHOLES.items():
+            if key not in given:
+                continue
+            self._names(given[key], FORMS[key], key)
+            is_plain = "requests" in found and "request" not in given
+            if whole not in sent or (key != "request" and is_plain):
+                raise self.file.error(
+                    f"it is the form of one entry of {{{whole}}}, which nothing sends",
+                    key,
+                )
 
     def _names(self, template: Any, known: Sequence[str], *keys: str) -> set[str]:
         """The placeholders of a template, checked at the key in which each stands."""

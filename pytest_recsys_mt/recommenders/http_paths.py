@@ -36,6 +36,7 @@ class Path:
     ) -> None:
         try:
             import jmespath
+            from jmespath.exceptions import JMESPathError
         except ModuleNotFoundError:
             raise MissingExtraError(
                 "a map (map=) reads answers with jmespath, which is not installed; run: "
@@ -50,7 +51,7 @@ class Path:
         self.expression = expression
         try:
             self._parsed = jmespath.compile(expression)
-        except (jmespath.exceptions.JMESPathError, ValueError, RecursionError) as error:
+        except (JMESPathError, ValueError, RecursionError) as error:
             raise file.error(
                 f"{expression!r} is no JMESPath: {shortened(one_line(str(error)), 160)}; see https://jmespath.org",
                 *keys,
@@ -109,11 +110,11 @@ class Path:
         return UnreadError(f"{self._place} = {self.expression!r} {problem}")
 
     def _search(self, parsed: Any, said: Any) -> Any:
-        import jmespath
+        from jmespath.exceptions import JMESPathError
 
         try:
             return parsed.search(said)
-        except (jmespath.exceptions.JMESPathError, TypeError, ValueError) as error:
+        except (JMESPathError, TypeError, ValueError) as error:
             text = shortened(one_line(str(error)), 160)
             raise self.unread(f"cannot be applied to the answer: {text}") from None
 
@@ -157,10 +158,11 @@ class Path:
 
     def _found_by(self, expression: str, said: Any) -> Any:
         import jmespath
+        from jmespath.exceptions import JMESPathError
 
         try:
             return jmespath.search(expression, said)
-        except (jmespath.exceptions.JMESPathError, TypeError, ValueError):
+        except (JMESPathError, TypeError, ValueError):
             return None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from pytest_recsys_mt.safety.errors import meant
+from pytest_recsys_mt.safety.redaction import shortened
 
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 """A placeholder, a doubled brace, which stands for one, or a brace alone."""
@@ -47,7 +48,7 @@ def names_in(template: Any) -> Iterator[str]:
         for found in PLACEHOLDER.finditer(template):
             if found[0] in ("{", "}"):
                 raise TemplateError(
-                    f"{template!r} has a brace alone; write {{{{ for {{ and }}}} for }}",
+                    f"{shortened(repr(template), 80)} has a brace alone; write {{{{ for {{ and }}}} for }}",
                 )
             if found[1] is not None:
                 yield found[1]

@@ -36,6 +36,8 @@ def test_every_adapter_has_an_environment_and_a_line_in_the_docs() -> None:
 
 
 def test_each_library_has_models_that_are_compared() -> None:
+    from tests.libraries.test_saved_models import CASES as SAVED
     from tests.libraries.test_the_librarys_own_answers import CASES
 
     assert {case.library for case in CASES} == set(LIBRARIES)
+    assert {case.library for case in SAVED} == set(LIBRARIES)

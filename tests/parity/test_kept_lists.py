@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import main
-from tests.support.parity import is_kept
+from tests.support.report import is_kept
 
 SHOP = """
 from pytest_recsys_mt import Recommendation

@@ -16,9 +16,14 @@ import pytest
 from pytest_recsys_mt import NotApplicable, RecommenderError
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from tests.extras import need
+from tests.journeys.pages import DOCS
 from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of
 from tests.support.recommenders import (
+    KEYS,
+    OF_BATCH,
+    OF_RATING,
+    OF_REQUEST,
     ORIGIN,
     MappedRecommender,
     http,
@@ -249,7 +254,8 @@ def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:
     assert missing.error is not None
     assert "map.toml, line 5: answers = 'results' has no answer to user '5'" in missing.error  # fmt: skip
     assert sorted(len(each["queries"]) for each in server.asked) == [1, 4, 4, 4]
-    assert server.asked[0]["queries"][0] == {"uid": "0", "liked": ["1", "2"]}
+    sent = [each for payload in server.asked for each in payload["queries"]]
+    assert {"uid": "0", "liked": ["1", "2"]} in sent
     assert recommender.identity == {
         "recommender": server.url,
         "map": recommender.map.digest,
@@ -314,6 +320,7 @@ def test_a_batch_with_one_unknown_user_loses_no_other(
         ('items = "a"\nquery = {page = "{cursor}"}', "; {cursor} needs next"),
         ('items = "a"\nbody = ["{requests}"]', "; {requests} and {users} need batch"),
         ('items = "a"\nhistory = {x = "{user}"}', "line 2: history.x: there is no placeholder {user} here; valid ones: {id}, {title}"),
+        ('items = "a"\nhistory = {x = "{id}"}', "line 2: history: it is the form of one entry of {history}, which nothing sends"),
         ('items = "a"\nmethod = "GET"\nbody = {}', "line 3: body: a GET has no body"),
         ('items = "a"\npages = 3', "line 2: pages: it needs next"),
         ('items = "a"\nbatch = 3\nbody = {}', "line 2: batch: it needs answers"),
@@ -408,6 +415,32 @@ def test_scores_must_fit_the_items(server: FaultServer, mapped: Made) -> None:
     assert "finds 'high' as entry 1 of its list, which is no number" in reason(
         recommender,
     )
+
+
+def test_a_failure_that_passes_costs_one_more_call(
+    server: FaultServer,
+    mapped: Made,
+) -> None:
+    replies = [Reply({}, 503), Reply(None, missing=None)]
+    server.answer = lambda _: replies.pop(0) if replies else Reply(["a"])
+    assert items_of(*ask(mapped('items = "@"\nbody = {}', "&max_wait=30"))) == ("a",)
+    assert len(server.asked) == 3
+
+
+PAGE = (DOCS / "how-to" / "map-an-endpoint.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", re.findall(r"(?s)```toml[^\n]*\n(.*?)```", PAGE))
+def test_each_map_of_the_page_is_sound(mapped: Made, text: str) -> None:
+    assert len(text.splitlines()) <= 10
+    mapped(text)
+
+
+def test_the_page_has_every_key() -> None:
+    rows = re.findall(r"(?m)^\| (`.*?) \|", PAGE)
+    named = {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+    placeholders = {f"{{{name}}}" for name in (*OF_REQUEST, *OF_BATCH, *OF_RATING)}
+    assert {*KEYS, *placeholders} <= named | {"{attributes}"}
 
 
 KEYED = 'items = "@"\nbody = {}\nheaders = {Authorization = "Bearer {env.MY_SHOP}", X-User = "{user}"}'  # fmt: skip

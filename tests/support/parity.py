@@ -3,7 +3,6 @@
 from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.comparison import Comparison, compare
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
-from pytest_recsys_mt.parity.kept_lists import is_kept
 from pytest_recsys_mt.parity.log_rows import RowReader, paths_of
 from pytest_recsys_mt.parity.probes import (
     Differing,
@@ -31,7 +30,6 @@ __all__ = [
     "finish",
     "guesses_for",
     "in_words",
-    "is_kept",
     "one_recommender",
     "paths_of",
     "read",

@@ -20,7 +20,9 @@ from pytest_recsys_mt.recommenders import (
 from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.recommenders.http import HTTPRecommender
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
+from pytest_recsys_mt.recommenders.http_fields import OF_BATCH, OF_RATING, OF_REQUEST
 from pytest_recsys_mt.recommenders.http_key import authorization
+from pytest_recsys_mt.recommenders.http_map import KEYS
 from pytest_recsys_mt.recommenders.http_mapped import MappedRecommender
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.knn import _unit_rows
@@ -47,8 +49,12 @@ __all__ = [
     "EASE",
     "HEADER",
     "IALS",
+    "KEYS",
     "LEAST_WEIGHT",
     "NAMES",
+    "OF_BATCH",
+    "OF_RATING",
+    "OF_REQUEST",
     "ORIGIN",
     "TRAINED",
     "Catalogue",

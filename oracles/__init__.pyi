@@ -4,8 +4,12 @@ from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap as accuracy_gap
 from pytest_recsys_mt.oracles.aggregates.aggregate import *
 from pytest_recsys_mt.oracles.aggregates.dpd import dpd as dpd
 from pytest_recsys_mt.oracles.aggregates.exposure import *
-from pytest_recsys_mt.oracles.aggregates.exposure_gini import exposure_gini as exposure_gini
-from pytest_recsys_mt.oracles.aggregates.item_coverage import item_coverage as item_coverage
+from pytest_recsys_mt.oracles.aggregates.exposure_gini import (
+    exposure_gini as exposure_gini,
+)
+from pytest_recsys_mt.oracles.aggregates.item_coverage import (
+    item_coverage as item_coverage,
+)
 from pytest_recsys_mt.oracles.aggregates.jain import jain as jain
 from pytest_recsys_mt.oracles.aggregates.measures import *
 from pytest_recsys_mt.oracles.aggregates.oic import oic as oic
@@ -14,12 +18,16 @@ from pytest_recsys_mt.oracles.benchmark import *
 from pytest_recsys_mt.oracles.better_than_baseline import (
     better_than_baseline as better_than_baseline,
 )
-from pytest_recsys_mt.oracles.better_than_chance import better_than_chance as better_than_chance
+from pytest_recsys_mt.oracles.better_than_chance import (
+    better_than_chance as better_than_chance,
+)
 from pytest_recsys_mt.oracles.cand_dif import *
 from pytest_recsys_mt.oracles.choices_kept import *
 from pytest_recsys_mt.oracles.constant_answer import constant_answer as constant_answer
 from pytest_recsys_mt.oracles.curve import curve as curve
-from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
+from pytest_recsys_mt.oracles.different_ranking import (
+    different_ranking as different_ranking,
+)
 from pytest_recsys_mt.oracles.direction import *
 from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_kept
 from pytest_recsys_mt.oracles.faults import *
@@ -29,7 +37,9 @@ from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
 from pytest_recsys_mt.oracles.neighbours import *
 from pytest_recsys_mt.oracles.never_differs import never_differs as never_differs
-from pytest_recsys_mt.oracles.no_position_bias import no_position_bias as no_position_bias
+from pytest_recsys_mt.oracles.no_position_bias import (
+    no_position_bias as no_position_bias,
+)
 from pytest_recsys_mt.oracles.not_behind import *
 from pytest_recsys_mt.oracles.not_promoted import *
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
@@ -52,14 +62,20 @@ from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import (
     popularity_rank_correlation as popularity_rank_correlation,
 )
 from pytest_recsys_mt.oracles.scores.score import *
-from pytest_recsys_mt.oracles.scores.self_information import self_information as self_information
+from pytest_recsys_mt.oracles.scores.self_information import (
+    self_information as self_information,
+)
 from pytest_recsys_mt.oracles.scores.serendipity import *
 from pytest_recsys_mt.oracles.scores.short_lists import *
 from pytest_recsys_mt.oracles.scores.slot_shares import *
 from pytest_recsys_mt.oracles.scores.slots import *
 from pytest_recsys_mt.oracles.self_agreement import self_agreement as self_agreement
-from pytest_recsys_mt.oracles.served_as_trained import served_as_trained as served_as_trained
-from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap as average_overlap
+from pytest_recsys_mt.oracles.served_as_trained import (
+    served_as_trained as served_as_trained,
+)
+from pytest_recsys_mt.oracles.similarities.average_overlap import (
+    average_overlap as average_overlap,
+)
 from pytest_recsys_mt.oracles.similarities.fagin import fagin as fagin
 from pytest_recsys_mt.oracles.similarities.jaccard import jaccard as jaccard
 from pytest_recsys_mt.oracles.similarities.kendall import kendall as kendall

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.slices import Slices
+from pytest_recsys_mt.oracles.judging.slices import Group, Slices, groups_of
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.verdict.answers import Context
 from pytest_recsys_mt.verdict.verdict import Allowed, Status
 
 Promise = Allowed
@@ -66,6 +67,11 @@ class Claim:
     def wants_change(self) -> bool:
         """Whether a promise about two sides is that their answers differ."""
         return self.changes or self.promise == "at least"
+
+    def groups(self, context: Context) -> tuple[Group, ...]:
+        """The groups of users that are judged too; see `slices.groups_of`."""
+        is_divided = self.slices or (self.slices is None and context.slices)
+        return groups_of(self.slices, self.oracle, context) if is_divided else ()
 
     @property
     def allowed(self) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.judging.fits import Fits, over_fits
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
-from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
+from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import (
     Repeated,
@@ -227,7 +227,7 @@ def compare(
     """
     two_sides(claim.oracle, source, followup)
     context = source.context
-    groups = groups_of(claim.slices, claim.oracle, context)
+    groups = claim.groups(context)
     comparison = _Comparison(source, followup, claim, measure, groups)
     steps: list[_Step] = []
 
@@ -320,7 +320,7 @@ def assess(
     If `whole`, answers of which nothing could be read have an effect too.
     """
     context = one_side(claim.oracle, "answers", answers).context
-    groups = groups_of(claim.slices, claim.oracle, context)
+    groups = claim.groups(context)
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)

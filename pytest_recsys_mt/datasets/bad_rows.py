@@ -71,6 +71,14 @@ class _Reading:
     skipped: dict[Path, Integers] = field(default_factory=dict)
     rows: dict[Path, int] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row of a file is left."""
+        return any(
+            len(numbers) >= self.rows.get(path, len(numbers) + 1)
+            for path, numbers in self.skipped.items()
+        )
+
     def skip(self, numbers: Numbers) -> bool:
         """Leave out further rows; whether any of them was not yet left out."""
         is_new = False
@@ -136,6 +144,8 @@ def settled(
         except DataError as error:
             if not troubles:
                 raise
+            if reading.is_empty:
+                _require_allowed(troubles, reading, 0)
             text = f"{_all_in_words(troubles, reading)}\nand without these: {error}"
             raise DataError(text) from error
         finally:

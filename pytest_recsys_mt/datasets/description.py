@@ -74,6 +74,10 @@ class Part:
     scale: Sequence[float] = ()
     unrated: Sequence[float] = ()
     keep: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Headers of columns that say what a row is, by name; see `row_kinds`.
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    # Whether the rows that `keep` leaves out are reported: those of an option are.
+    says_what_is_kept: bool = False
     time_format: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +93,7 @@ class Part:
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The part that a table of TOML describes."""
         known = get_type_hints(cls)
-        del known["named"]
+        del known["named"], known["kinds"], known["says_what_is_kept"]
         for key, value in table.items():
             if not _fits(value, known.get(key, str | Sequence[str])):
                 raise DataError(f"{key} = {value!r:.80} has the wrong type")
@@ -110,6 +114,7 @@ class Part:
         headers_by_name = {
             **self.named,
             **{name: name for name in self.keep},
+            **self.kinds,
             **self.facts,
         }
         columns = []

@@ -8,10 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets.archives import most, opened
-from pytest_recsys_mt.datasets.bad_rows import kept
+from pytest_recsys_mt.datasets.bad_rows import (
+    EXAMPLES,
+    BadRowsError,
+    Trouble,
+    kept,
+    skipped,
+)
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -39,6 +46,7 @@ def records(
     parse: Callable[[str], Any] = literal,
     key: re.Pattern[str] | None = None,
     wanted: Container[str] = (),
+    broken: Callable[[int, DataError], None] | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of a file, one a line, with the numbers of the lines.
 
@@ -50,6 +58,8 @@ def records(
             items is much faster.
         wanted: The ids whose lines are parsed, if there is a `key`. Lines without an id
             are parsed, too.
+        broken: Receives the lines that are no records, with what is wrong with each;
+            without it, the first one raises.
 
     Raises:
         DataError: If the file is damaged, or a line is too long or not a record; the
@@ -74,8 +84,16 @@ def records(
                 line = content.decode(encoding)
             except UnicodeDecodeError as problem:
                 raise DataError(f"{where}: this is not UTF-8 ({problem})") from problem
-            if line.strip() and not _is_of_another_item(line, key, wanted):
-                yield number, _record(line, parse, where)
+            if not line.strip() or _is_of_another_item(line, key, wanted):
+                continue
+            try:
+                record = _record(line, parse, where)
+            except DataError as error:
+                if broken is None:
+                    raise
+                broken(number, error)
+            else:
+                yield number, record
 
 
 def _is_of_another_item(
@@ -137,10 +155,23 @@ def read(
         key = _pattern_of_ids(columns)
     cells: list[list[Any]] = []
     line_of_row: list[int] = []
-    for number, record in records(path, key=key, wanted=wanted or ()):
+    faults: dict[int, DataError] = {}
+
+    def broken(number: int, error: DataError) -> None:
+        faults[len(cells)] = error
+        cells.append([None] * len(columns))
+        line_of_row.append(number)
+
+    for number, record in records(path, key=key, wanted=wanted or (), broken=broken):
         for row in _rows(record, each):
-            cells.append(_cells(row, columns, f"{str(path)!r}, line {number}"))
-            line_of_row.append(number)
+            try:
+                found = _cells(row, columns, f"{str(path)!r}, line {number}")
+            except DataError as error:
+                broken(number, error)
+            else:
+                cells.append(found)
+                line_of_row.append(number)
+    _refuse_faults(path, faults, len(cells))
     if not cells:
         raise DataError(f"{str(path)!r} has no rows")
     names = [column.name for column in columns]
@@ -182,6 +213,24 @@ def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
     for row in listed:
         if isinstance(row, dict):
             yield {**record, each: None, **row}
+
+
+def _refuse_faults(path: Path, faults: Mapping[int, DataError], rows: int) -> None:
+    """Raise for the records without the cells of a row, of which some are not left out.
+
+    Args:
+        path: The file.
+        faults: What is wrong with each such row, by its number.
+        rows: How many rows there are.
+    """
+    numbers = np.setdiff1d(np.array(list(faults), np.int64), skipped(path))
+    if not len(numbers):
+        return
+    kept(path, rows)
+    if len(faults) == rows:
+        raise faults[int(numbers[0])]
+    examples = [str(faults[number]) for number in numbers[:EXAMPLES].tolist()]
+    raise BadRowsError([Trouble({path: numbers}, examples)])
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[Column], where: str) -> list[Any]:

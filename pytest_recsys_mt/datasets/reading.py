@@ -21,6 +21,7 @@ from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
 from pytest_recsys_mt.datasets.options import Report
+from pytest_recsys_mt.datasets.row_kinds import kept_rows, only_taken
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
@@ -119,8 +120,7 @@ def interactions(
             line.
     """
     rows = part.read(paths, folder)
-    for column, values in part.keep.items():
-        rows = rows.only(rows.frame[column].astype(str).isin(list(values)).to_numpy())
+    rows = _kept_rows(rows, part, report)
     rows = _rated_rows(rows, part, report)
     frame = rows.frame
     if frame.empty:
@@ -133,6 +133,23 @@ def interactions(
     ratings = frame.get("rating", 1.0)
     completed = frame.assign(rating=ratings, timestamp=times)
     return replace(rows, frame=completed), _facts(frame, part)
+
+
+def _kept_rows(rows: Rows, part: Part, report: Report) -> Rows:
+    """The rows that fulfil the conditions of `Part.keep`, and in which an item was
+    taken.
+    """
+    if part.kinds:
+        rows = only_taken(rows, part.kinds, report)
+    for column, values in part.keep.items():
+        fits = kept_rows(rows, column, values)
+        dropped = int((~fits).sum())
+        if dropped and part.says_what_is_kept:
+            report(
+                f"{dropped:,} of {len(fits):,} rows are left out by keep: their {column} is not {' or '.join(values)}",
+            )
+        rows = rows.only(fits)
+    return rows
 
 
 def _rated_rows(rows: Rows, part: Part, report: Report) -> Rows:

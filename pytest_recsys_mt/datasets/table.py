@@ -4,6 +4,7 @@
 
 import glob
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -26,6 +27,12 @@ from pytest_recsys_mt.datasets.reading import (
     read,
     users_of,
     usual_scale,
+)
+from pytest_recsys_mt.datasets.row_kinds import (
+    ALL,
+    keep_of,
+    kinds_in,
+    used_columns,
 )
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.requests import Item, Scale, specs
@@ -99,6 +106,7 @@ def _options(
     unrated: float | None = None,
     items: str | None = None,
     thing: str = "",
+    keep: str = "",
 ) -> tuple[Part, str, str | None, str]:
     headers = {"user": user, "item": item, "rating": rating, "time": time}
     given = {
@@ -112,6 +120,8 @@ def _options(
         encoding=encoding,
         unrated=() if unrated is None else (unrated,),
         time_format=time_format,
+        keep={} if keep == ALL else keep_of(keep),
+        says_what_is_kept=True,
     )
     return part, scale, items, thing
 
@@ -154,13 +164,35 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
     _check(path, part)
+    if not part.columns:
+        part = _with_kinds(path, part, given)
     rows, _ = interactions([path], part, path.parent, report)
     scale = _scale(written_scale) if written_scale else usual_scale(rows)
-    _report_columns_not_read(headers(path, part), part, report)
+    header = headers(path, part)
+    if not part.columns:
+        report(used_columns(header, part))
+    _report_columns_not_read(header, part, report)
     items = _items_of(path, catalogue, rows, report)
     user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=thing)
+
+
+def _with_kinds(path: Path, part: Part, given: Mapping[str, str]) -> Part:
+    """The part with the columns that say what a row is, but for those by which `keep`
+    says which rows count; the columns of `keep` must be there.
+    """
+    header = headers(path, part)
+    absent = [name for name in part.keep if normal(name) not in map(normal, header)]
+    if absent:
+        raise DataError(
+            f"{str(path)!r}: keep names {absent[0]!r}, which is no column; it has {', '.join(map(repr, header))}",
+        )
+    if given.get("keep") == ALL:
+        return part
+    taken = [header for header in part.named.values() if isinstance(header, str)]
+    taken += part.keep
+    return replace(part, kinds=kinds_in(header, taken))
 
 
 def _items_of(

@@ -85,6 +85,7 @@ class Runner:
         self._split = split
         self.executor = executor
         self.reader = AnswerReader(subject, executor)
+        self._asks_everybody = settings.ask_everybody
         self._transforming = Transforming(subject, settings.seed, lambda: self.world)
 
     @cached_property
@@ -271,7 +272,7 @@ class Runner:
             and not self.subject.waits
             and self.executor.here,
             family=self.settings.family,
-            ask_everybody=self.settings.ask_everybody,
+            ask_everybody=self._asks_everybody,
             made_up=self.settings.plan,
             items=self._split.dataset.items,
             thing=self._split.dataset.thing,

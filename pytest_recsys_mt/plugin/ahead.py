@@ -63,13 +63,7 @@ def send_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     surroundings = items.surroundings_of(item)
     sends_first_looks = run.begins((recommender, surroundings))
     begins_bodies = _begins_bodies(item, subject, run)
-    # Each worker would send requests again whose answers only this process has. A
-    # recommender that reads no prompt and stores nothing runs in this process anyway: a
-    # larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
-    answers_are_kept = subject.durable or (subject.reads_text and not on_worker)
-    if not answers_are_kept or run.settings.mode == "replay":
-        return 0.0
     if not sends_first_looks and not begins_bodies:
         return 0.0
     # Most tests send nothing ahead, and need neither greenlet nor numpy's generators.

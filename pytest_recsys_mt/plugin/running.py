@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.engine.run import Run
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -105,7 +107,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if settings.plan:
         return (yield)
     try:
-        with running.held_to_verdicts(), takes_begun(pyfuncitem):
+        is_begun = state.BEGUN in pyfuncitem.stash
+        taking = takes_begun(pyfuncitem) if is_begun else nullcontext()
+        with running.held_to_verdicts(), taking:
             return (yield)
     finally:
         if running.to_shrink:
@@ -126,7 +130,19 @@ def _send_before(item: pytest.Function, running: RunningTest, recsys: Recsys) ->
     if earlier is not None:
         with time_limit(item, counts=False):
             earlier.replay(item, recsys, run)
-    running.ahead = send_ahead(item, running, run)
+    if _may_send_ahead(item, recsys, run):
+        running.ahead = send_ahead(item, running, run)
+
+
+def _may_send_ahead(item: pytest.Function, recsys: Recsys, run: Run) -> bool:
+    """Whether answers that come before their test are there for it."""
+    # Each worker would send requests again whose answers only this process has. A
+    # recommender that reads no prompt and stores nothing runs in this process anyway: a
+    # larger batch gains nothing.
+    subject = recsys.runner.subject
+    on_worker = hasattr(item.config, "workerinput")
+    answers_are_kept = subject.durable or (subject.reads_text and not on_worker)
+    return answers_are_kept and run.settings.mode != "replay"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,201 @@
+"""Columns that say what a row is, such as a view, a purchase or a return: not every row
+of such a table is one in which somebody took an item.
+
+Of numbers the rule is known: a quantity that is not above 0 is a return, and a click of
+0 was shown and not taken. Of names it is not, so the user says which rows count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pytest_recsys_mt.datasets.options import Report
+from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.safety.errors import DataError
+
+QUANTITIES = ("quantity", "qty")
+CLICKS = ("click", "isclick", "clicked", "isclicked", "purchased", "ispurchased")
+NAMES = (
+    "event", "eventtype", "eventname", "action", "actiontype", "behaviour", "behaviourtype", "behavior",
+    "behaviortype", "interaction", "interactiontype", "status", "orderstatus",
+)  # fmt: skip
+"""The usual headers of such columns, in the form of `rows.normal`."""
+
+ALL = "all"
+"""The value of ``keep`` that takes all rows."""
+
+MOST_NAMED = 8
+"""Kinds of rows that an error names."""
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.description import Part
+
+_CONDITION = re.compile(r"(?s)\s*([^:<>=!|]+?)\s*(:|>=|<=|!=|>|<)\s*(.*)")
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
+
+
+def keep_of(text: str) -> dict[str, list[str]]:
+    """The rows that count, from the option ``keep``: ``event:purchase|view,quantity>0``.
+
+    Returns:
+        By column the allowed values, or comparisons such as ``>0`` and ``!=view``.
+
+    Raises:
+        DataError: If it is no list of conditions.
+    """
+    conditions: dict[str, list[str]] = {}
+    for part in filter(None, text.split(",")):
+        match = _CONDITION.fullmatch(part)
+        if match is None or not match[3]:
+            raise DataError(
+                f"keep={text!r}: {part!r} is no condition; write COLUMN:VALUE|VALUE, COLUMN>NUMBER (or >=, <, <=) or "
+                f"COLUMN!=VALUE, separated by commas, or keep={ALL}",
+            )
+        column, operator, value = match.groups()
+        values = value.split("|") if operator == ":" else [f"{operator}{value}"]
+        conditions.setdefault(column, []).extend(values)
+    return conditions
+
+
+def kept_rows(rows: Rows, column: str, allowed: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which rows a condition keeps, shape (rows,).
+
+    Raises:
+        DataError: If a number is compared with a column of texts.
+    """
+    cells = rows.frame[column].astype(str)
+    kept = np.zeros(len(cells), bool)
+    for value in allowed:
+        comparison = _COMPARISON.fullmatch(value)
+        if value.startswith("!="):
+            kept |= (cells != value[2:].strip()).to_numpy()
+        elif comparison is not None:
+            kept |= _compared(rows, column, comparison[1], comparison[2])
+        else:
+            kept |= (cells == value).to_numpy()
+    return kept
+
+
+def _compared(
+    rows: Rows,
+    column: str,
+    operator: str,
+    limit: str,
+) -> npt.NDArray[np.bool_]:
+    numbers = pd.to_numeric(rows.frame[column], errors="coerce").to_numpy(dtype=float)
+    try:
+        bound = float(limit)
+    except ValueError as problem:
+        raise DataError(
+            f"keep: {column}{operator}{limit} compares with {limit!r}, which is no number",
+        ) from problem
+    rows.refuse(
+        np.isnan(numbers),
+        lambda row: (
+            f"{column} is {rows.cell(column, row)!r}, not a number, and keep compares it with {bound:g}"
+        ),
+    )
+    compare = {
+        ">": np.greater,
+        ">=": np.greater_equal,
+        "<": np.less,
+        "<=": np.less_equal,
+    }
+    found: npt.NDArray[np.bool_] = compare[operator](numbers, bound)
+    return found
+
+
+def kinds_in(header: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """The columns of a header that say what a row is, by the name that they get.
+
+    Args:
+        header: The names in the file.
+        taken: Headers that have another meaning already.
+    """
+    known = (*QUANTITIES, *CLICKS, *NAMES)
+    used = set(map(normal, taken))
+    return {
+        normal(name): name
+        for name in header
+        if normal(name) in known and normal(name) not in used
+    }
+
+
+def used_columns(header: Sequence[str], part: Part) -> str:
+    """Which columns of a table are used, and as what, in a sentence."""
+    uses = []
+    used = set()
+    for meaning, names in part.named.items():
+        known = [names] if isinstance(names, str) else names
+        for name in header:
+            if normal(name) in map(normal, known) and name not in used:
+                uses.append(f"{name!r} is the {meaning}")
+                used.add(name)
+    for name in header:
+        if name in part.kinds.values() or normal(name) in map(normal, part.keep):
+            uses.append(f"{name!r} says which rows count")
+            used.add(name)
+    unread = [repr(name) for name in header if name not in used]
+    rest = f"; not read: {', '.join(unread)}" if unread else ""
+    return f"columns: {', '.join(uses)}{rest}"
+
+
+def only_taken(rows: Rows, kinds: Mapping[str, str], report: Report) -> Rows:
+    """The rows in which an item was taken, by the columns that say what a row is.
+
+    Args:
+        rows: All rows, with these columns.
+        kinds: The headers of the columns, by their names in `rows`.
+        report: Receives a note on the rows that are left out.
+
+    Raises:
+        DataError: If a column has several names or codes, of which it is not known which
+            ones count.
+    """
+    for name, header in kinds.items():
+        cells = rows.frame[name]
+        numbers = pd.to_numeric(cells, errors="coerce")
+        is_counted = name in QUANTITIES and numbers.notna().all()
+        is_flag = name in CLICKS and set(numbers.unique()) <= {0, 1}
+        if is_counted or is_flag:
+            rows = _without_zeros(rows, numbers, header, report)
+        elif name not in QUANTITIES:
+            _require_one(cells, header, str(rows.path))
+    return rows
+
+
+def _without_zeros(
+    rows: Rows,
+    numbers: pd.Series[Any],
+    header: str,
+    report: Report,
+) -> Rows:
+    is_taken = (numbers > 0).to_numpy()
+    dropped = int((~is_taken).sum())
+    if dropped:
+        verb = "is" if dropped == 1 else "are"
+        plural = "row" if dropped == 1 else "rows"
+        report(
+            f"{dropped:,} of {len(numbers):,} {plural} whose {header} is 0 or below {verb} left out: nothing was taken "
+            f"there; ?keep={ALL} behind the path takes them",
+        )
+    return rows.only(is_taken)
+
+
+def _require_one(cells: pd.Series[Any], header: str, path: str) -> None:
+    counts = cells.astype(str).value_counts()
+    if len(counts) < 2:
+        return
+    named = [f"{value!r} ({count:,})" for value, count in counts[:MOST_NAMED].items()]
+    more = f", and {len(counts) - MOST_NAMED} more" if len(counts) > MOST_NAMED else ""
+    example = counts.index[0]
+    raise DataError(
+        f"{path!r}: the column {header!r} says what a row is: {', '.join(named)}{more}; say behind the path which rows count, as "
+        f"in ?keep={header}:{example}, or ?keep={ALL} for all",
+    )

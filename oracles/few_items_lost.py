@@ -3,12 +3,19 @@
 from functools import partial
 
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 
-def few_items_lost(source: Answers, followup: Answers, margin: float = 0.05) -> Verdict:
+def few_items_lost(
+    source: Answers,
+    followup: Answers,
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """The follow-up's lists, however long, must hold the items of the source's lists.
 
     It is one minus recall: how much of the best `k` of one recommender another one
@@ -27,6 +34,7 @@ def few_items_lost(source: Answers, followup: Answers, margin: float = 0.05) -> 
         source: Answers whose items must be kept.
         followup: Answers of a stage, or of another recommender, to the same requests.
         margin: The largest mean share of items that may be lacking, in (0, 1).
+        slices: As in `same_ranking`.
 
     Returns:
         ``holds`` if the mean share is below the margin, ``violated`` if it is above.
@@ -40,6 +48,7 @@ def few_items_lost(source: Answers, followup: Answers, margin: float = 0.05) -> 
         margin,
         measures="share of items that are lost",
         measure=partial(paired_differences, number=_share_lost),
+        slices=slices,
     )
 
 

@@ -60,6 +60,8 @@ def read(path: Path, layout: Layout) -> Rows:
         columns = dict(enumerate(layout.columns))
         width = len(columns)
         first_row = header
+    if len(first_row) > width:  # each line may end in a separator
+        layout = replace(layout, width=width)
     columns = _with_kinds_of_times(columns, path, layout)
     frame = _parsed(path, layout, width, columns, first_row)
     if frame is None or not _is_sound(frame, path, layout, header, columns):
@@ -187,7 +189,7 @@ def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFram
     # by their text.
     with opened(path) as packed, np.errstate(invalid="ignore"):
         stream: Any = packed
-        if layout.skipped:
+        if layout.skipped or layout.width:
             stream, layout = _without_skipped(path, layout)
         elif layout.delimiter != layout.separator:
             content = packed.read().replace(
@@ -211,7 +213,9 @@ def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFram
 
 
 def _without_skipped(path: Path, layout: Layout) -> tuple[io.BytesIO, Layout]:
-    """The file without the rows that the layout skips, and the layout of that."""
+    """The file without the rows and the empty fields that the layout leaves out, and the
+    layout of that.
+    """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=layout.delimiter, lineterminator="\n")
     writer.writerows(fields for _, fields in walk(path, layout))

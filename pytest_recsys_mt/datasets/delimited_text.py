@@ -44,6 +44,7 @@ class Layout:
     decimal: str = "."
     ragged: bool = False  # whether fields at the end of a line may be missing
     skipped: frozenset[int] = frozenset()  # rows below the header that are left out
+    width: int = 0  # fields of a row, behind which empty ones are cut off; 0: any
 
     @property
     def delimiter(self) -> str:
@@ -97,6 +98,8 @@ def walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             for fields in reader:
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
                 if not is_blank:
+                    if layout.width and not any(fields[layout.width :]):
+                        del fields[layout.width :]
                     if number not in layout.skipped:
                         yield last_line + 1, fields
                     number += 1
@@ -121,7 +124,7 @@ def _undecodable(path: Path, encoding: str) -> DataError:
                 return DataError(
                     f"{str(path)!r}, line {number}: byte {line[problem.start]:#04x} at column "
                     f"{problem.start + 1} is not {encoding.upper()}; save the file as "
-                    f"{encoding.upper()}",
+                    f"{encoding.upper()}, or name its encoding behind the path, as in ?encoding=latin-1",
                 )
     return DataError(f"{str(path)!r} is not {encoding.upper()}")
 

@@ -219,7 +219,8 @@ def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Co
     name = "timestamp" if name == "time" else name  # as in a `Dataset`
     is_flag = ": " in name  # see `Part.flag_columns`
     kind = "integer" if is_flag else KINDS.get(name, "value")
-    return Column(name, kind, tuple(map(normal, headers)), required)
+    written = headers[0] if len(headers) == 1 else ""
+    return Column(name, kind, tuple(map(normal, headers)), required, written)
 
 
 @dataclass(frozen=True, kw_only=True)

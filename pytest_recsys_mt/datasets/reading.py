@@ -39,6 +39,9 @@ SCALES = (
 )
 """The usual rating scales, in the order of trial."""
 
+THUMBS = Scale(-1, 1)
+"""That of ratings which are -1, 1 and perhaps 0."""
+
 
 def read(form: Description, folder: Path, report: Report) -> Content:
     """Read a folder in a described format.
@@ -145,8 +148,9 @@ def _kept_rows(rows: Rows, part: Part, report: Report) -> Rows:
         fits = kept_rows(rows, column, values)
         dropped = int((~fits).sum())
         if dropped and part.says_what_is_kept:
+            verb = "is" if dropped == 1 else "are"
             report(
-                f"{dropped:,} of {len(fits):,} rows are left out by keep: their {column} is not {' or '.join(values)}",
+                f"{dropped:,} of {len(fits):,} rows {verb} left out by keep, whose {column} is not {' or '.join(values)}",
             )
         rows = rows.only(fits)
     return rows
@@ -176,6 +180,8 @@ def usual_scale(rows: Rows) -> Scale:
             all of them.
     """
     ratings = rows.frame["rating"].to_numpy()
+    if set(np.unique(ratings)) in ({-1, 1}, {-1, 0, 1}):
+        return THUMBS
     widest = SCALES[-1]
     known = ", ".join(f"{scale.low:g} to {scale.high:g}" for scale in SCALES)
 

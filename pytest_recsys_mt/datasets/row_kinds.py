@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,14 @@ from pytest_recsys_mt.safety.errors import DataError
 
 QUANTITIES = ("quantity", "qty")
 CLICKS = ("click", "isclick", "clicked", "isclicked", "purchased", "ispurchased")
+_SUBJECTS = ("event", "action", "behaviour", "behavior", "interaction")
 NAMES = (
-    "event", "eventtype", "eventname", "action", "actiontype", "behaviour", "behaviourtype", "behavior",
-    "behaviortype", "interaction", "interactiontype", "status", "orderstatus",
-)  # fmt: skip
+    *_SUBJECTS,
+    *(f"{subject}type" for subject in _SUBJECTS),
+    "eventname",
+    "status",
+    "orderstatus",
+)
 """The usual headers of such columns, in the form of `rows.normal`."""
 
 ALL = "all"
@@ -32,9 +36,6 @@ ALL = "all"
 
 MOST_NAMED = 8
 """Kinds of rows that an error names."""
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.description import Part
 
 _CONDITION = re.compile(r"(?s)\s*([^:<>=!|]+?)\s*(:|>=|<=|!=|>|<)\s*(.*)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
@@ -127,25 +128,6 @@ def kinds_in(header: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
     }
 
 
-def used_columns(header: Sequence[str], part: Part) -> str:
-    """Which columns of a table are used, and as what, in a sentence."""
-    uses = []
-    used = set()
-    for meaning, names in part.named.items():
-        known = [names] if isinstance(names, str) else names
-        for name in header:
-            if normal(name) in map(normal, known) and name not in used:
-                uses.append(f"{name!r} is the {meaning}")
-                used.add(name)
-    for name in header:
-        if name in part.kinds.values() or normal(name) in map(normal, part.keep):
-            uses.append(f"{name!r} says which rows count")
-            used.add(name)
-    unread = [repr(name) for name in header if name not in used]
-    rest = f"; not read: {', '.join(unread)}" if unread else ""
-    return f"columns: {', '.join(uses)}{rest}"
-
-
 def only_taken(rows: Rows, kinds: Mapping[str, str], report: Report) -> Rows:
     """The rows in which an item was taken, by the columns that say what a row is.
 
@@ -180,9 +162,8 @@ def _without_zeros(
     dropped = int((~is_taken).sum())
     if dropped:
         verb = "is" if dropped == 1 else "are"
-        plural = "row" if dropped == 1 else "rows"
         report(
-            f"{dropped:,} of {len(numbers):,} {plural} whose {header} is 0 or below {verb} left out: nothing was taken "
+            f"{dropped:,} of {len(numbers):,} rows, whose {header} is 0 or below, {verb} left out: nothing was taken "
             f"there; ?keep={ALL} behind the path takes them",
         )
     return rows.only(is_taken)

@@ -49,6 +49,7 @@ class Column:
         ...,
     ] = ()  # its headers, in the form of `normal`; without any, its name
     required: bool = True
+    header: str = ""  # as it is written, if one is named: it counts before others
 
 
 @dataclass(frozen=True)
@@ -223,11 +224,15 @@ def match(
     column_by_place: dict[int, Column] = {}
     for column in columns:
         names = column.aliases or (normal(column.name),)
-        places = [place for place, name in enumerate(header) if normal(name) in names]
+        found = [place for place, name in enumerate(header) if normal(name) in names]
+        places: Sequence[int] = found
+        if len(places) > 1:
+            places = _preferred(places, header, column, names)
         if len(places) > 1:
             both = [header[place] for place in places]
             raise DataError(
-                f"{where}: the headers {both!r} all mean {column.name!r}; keep one of them",
+                f"{where}: the headers {both!r} all mean {column.name!r}; keep one of them, or name it behind the path, as in "
+                f"?{column.name}={both[0]}",
             )
         if not places and column.required:
             raise DataError(
@@ -242,3 +247,18 @@ def match(
                 )
             column_by_place[place] = column
     return column_by_place
+
+
+def _preferred(
+    places: Sequence[int],
+    header: Sequence[str],
+    column: Column,
+    names: Sequence[str],
+) -> Sequence[int]:
+    """Of several columns with a meaning, the one that is named as it is written; of
+    times, which say the same in several forms, the one whose name comes first.
+    """
+    written = [place for place in places if header[place] == column.header]
+    if written or column.name != "timestamp":
+        return written or places
+    return sorted(places, key=lambda place: names.index(normal(header[place])))[:1]

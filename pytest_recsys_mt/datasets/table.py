@@ -32,14 +32,17 @@ from pytest_recsys_mt.datasets.row_kinds import (
     ALL,
     keep_of,
     kinds_in,
-    used_columns,
 )
 from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.unread_columns import (
+    report_columns_not_read,
+    used_columns,
+)
 from pytest_recsys_mt.requests import Item, Scale, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 
 ITEMS = (
-    "item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
+    "item", "itemid", "iid", "artist", "song", "track", "book", "product", "business", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
     "songid", "trackid", "gameid", "animeid", "videoid", "newsid", "articleid", "businessid", "venueid", "sku",
 )  # fmt: skip
 INTERACTIONS: Mapping[str, Sequence[str]] = {
@@ -49,22 +52,6 @@ INTERACTIONS: Mapping[str, Sequence[str]] = {
     "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
 }  # fmt: skip
 """The usual headers, in the form of `rows.normal`."""
-COUNTS = (
-    "count",
-    "plays",
-    "playtime",
-    "listens",
-    "quantity",
-    "weight",
-    "hours",
-    "watchratio",
-)
-"""Parts of headers of how often or how long somebody used an
-item: no rating, but perhaps meant as one.
-"""
-LIKE_RATINGS = ("rating", "rate", "score", "star", "mark", "value", "grade")
-LIKE_TIMES = ("time", "day", "when", "stamp", "ts", "dat")
-"""Parts of headers that may be meant as ratings and as times."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
     "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
@@ -89,6 +76,8 @@ ITEM_TABLES = (
 ``shop.item`` next to ``shop.inter``.
 """
 USER_TABLES = ("{stem}.users", "users", "customers")
+LEAST_OF_ONE = 20
+"""Rows from which on a table of a single user is refused."""
 ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 
@@ -116,7 +105,7 @@ def _options(
         named={**INTERACTIONS, **given},
         required=list(given),
         columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
-        sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
+        sep={"tab": "\t", "\\t": "\t", "blank": " "}.get(sep, sep),
         encoding=encoding,
         unrated=() if unrated is None else (unrated,),
         time_format=time_format,
@@ -169,13 +158,30 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
     rows, _ = interactions([path], part, path.parent, report)
     scale = _scale(written_scale) if written_scale else usual_scale(rows)
     header = headers(path, part)
+    _require_users(rows, header)
     if not part.columns:
         report(used_columns(header, part))
-    _report_columns_not_read(header, part, report)
-    items = _items_of(path, catalogue, rows, report)
+    report_columns_not_read(header, part, INTERACTIONS, report)
+    items = _items_of(path, catalogue, rows, part.encoding, report)
     user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=thing)
+
+
+def _require_users(rows: Rows, header: Sequence[str]) -> None:
+    """Refuse a column of users that names one alone, as where a shop knows sessions."""
+    users = rows.frame["user"]
+    if len(users) < LEAST_OF_ONE or users.nunique() > 1:
+        return
+    sessions = [name for name in header if "session" in normal(name)]
+    advice = (
+        f"; ?user={sessions[0]} behind the path takes each session as a user"
+        if sessions
+        else ""
+    )
+    raise DataError(
+        f"{str(rows.path)!r}: all {len(users):,} rows are of one user, {str(users.iloc[0])!r}{advice}",
+    )
 
 
 def _with_kinds(path: Path, part: Part, given: Mapping[str, str]) -> Part:
@@ -199,17 +205,19 @@ def _items_of(
     path: Path,
     catalogue: str | None,
     rows: Rows,
+    encoding: str,
     report: Report,
 ) -> dict[str, Item]:
     """The items of the catalogue that an option names, else of one
     next to the table, else those of the rows.
     """
     named = None if catalogue is None else path.parent / catalogue
-    table = named or _table_next_to(path, ITEM_TABLES, ".item")
+    table = named or _table_next_to(path, ITEM_TABLES, ".item", encoding)
     if table is None:
         return named_by_ids(rows, report)
     report(f"the catalogue is {table.name}")
-    return catalogue_of([table], _part(table, CATALOGUE), path.parent, report, rows)
+    part = replace(_part(table, CATALOGUE, encoding), encoding=encoding)
+    return catalogue_of([table], part, path.parent, report, rows)
 
 
 def _check(path: Path, part: Part) -> None:
@@ -232,40 +240,6 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(
             f"{str(path)!r} has names for its columns, so leave columns= out",
         )
-
-
-def _report_columns_not_read(header: Sequence[str], part: Part, report: Report) -> None:
-    """Report a column that may be meant as the rating or
-    the time where no column is one.
-    """
-    if part.columns:
-        return
-    _report_like(header, part, "rating", (*COUNTS, *LIKE_RATINGS), report)
-    _report_like(header, part, "time", LIKE_TIMES, report)
-
-
-def _report_like(
-    header: Sequence[str],
-    part: Part,
-    meaning: str,
-    words: Sequence[str],
-    report: Report,
-) -> None:
-    """Report the first column whose header has one of the
-    words, if no column has the meaning.
-    """
-    usual = INTERACTIONS[meaning]
-    is_given = part.named.get(meaning, usual) != usual
-    names = set(map(normal, header))
-    if is_given or not names.isdisjoint(usual):
-        return
-    similar = [name for name in header if any(word in normal(name) for word in words)]
-    if not similar or similar[0] in (part.named.get("user"), part.named.get("item")):
-        return
-    report(
-        f"no column is the {meaning}; {similar[0]!r} is not read, unless '?{meaning}={similar[0]}' stands behind "
-        f"the path",
-    )
 
 
 def only_table(folder: Path, known_formats: Sequence[Format]) -> Path:
@@ -336,7 +310,12 @@ def _fits(path: Path, form: Description) -> bool:
     return all(names & set(column.aliases) for column in part.layout if column.required)
 
 
-def _table_next_to(path: Path, names: Sequence[str], ending: str) -> Path | None:
+def _table_next_to(
+    path: Path,
+    names: Sequence[str],
+    ending: str,
+    encoding: str = "utf-8",
+) -> Path | None:
     """The table next to another that has RecBole's ending, or one of the names; None if
     there is none.
 
@@ -347,7 +326,7 @@ def _table_next_to(path: Path, names: Sequence[str], ending: str) -> Path | None
     for table in _tables_in_same_folder(path, names, ending):
         if not table.exists() or table == path:
             continue
-        header = set(map(normal, headers(table)))
+        header = set(map(normal, headers(table, Part(encoding=encoding))))
         has_users = not header.isdisjoint(INTERACTIONS["user"])
         if ending == ".item" and has_users:
             continue
@@ -369,11 +348,15 @@ def _tables_in_same_folder(path: Path, names: Sequence[str], ending: str) -> lis
     return tables
 
 
-def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
+def _part(
+    path: Path,
+    meanings: Mapping[str, Sequence[str]],
+    encoding: str = "utf-8",
+) -> Part:
     """The meanings of a table's columns by their headers; the
     first of the `meanings` must be there.
     """
-    written = headers(path)
+    written = headers(path, Part(encoding=encoding))
     present = list(map(normal, written))
     header_by_meaning = {}
     for meaning, headers_of_it in meanings.items():

@@ -33,6 +33,9 @@ FIRST_DAY = 19000101
 LAST_DAY = 21001231
 _ZONE = r"[T ]\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$"
 """The end of an ISO 8601 time that says its zone: ``T12:00Z``, ``T12:00+02:00``."""
+_NAMED_ZONE = r"(?<=\d) ?(?:UTC|GMT)$"
+"""The same as BigQuery writes it: ``2017-07-14 02:40:00 UTC``."""
+
 _DAY_FORMS = (("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14))
 """Forms of days and times written as one number, and their digits."""
 
@@ -103,6 +106,7 @@ def _seconds_of_texts(rows: Rows, column: str, form: str) -> npt.NDArray[np.int6
 def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
     """The times of some texts in UTC; NaT for those that have another form."""
     if form == ISO:
+        texts = texts.str.replace(_NAMED_ZONE, "Z", regex=True)
         has_zone = texts.str.contains(_ZONE)
         if has_zone.any() and not has_zone.all():
             # Apart: pandas 2 gives a time without a zone that of the row before it.

@@ -146,7 +146,7 @@ def settled(
                 raise
             if reading.is_empty:
                 _require_allowed(troubles, reading, 0)
-            text = f"{_all_in_words(troubles, reading)}\nand without these: {error}"
+            text = f"{_refusal(troubles, reading)}\nand without these: {error}"
             raise DataError(text) from error
         finally:
             _READING.reset(token)
@@ -184,13 +184,7 @@ def _require_allowed(
     allowed: float,
 ) -> None:
     if allowed == 0:
-        if len(troubles) == 1 and troubles[0].count == 1:
-            raise DataError(
-                f"{troubles[0].examples[0]} ({OPTION}=skip behind the path leaves such rows out)",
-            )
-        raise DataError(
-            f"{_all_in_words(troubles, reading)}\n{OPTION}=skip behind the path leaves them out and counts them",
-        )
+        raise DataError(_refusal(troubles, reading))
     for path, numbers in reading.skipped.items():
         rows = reading.rows.get(path, len(numbers))
         if len(numbers) > allowed * rows:
@@ -199,6 +193,12 @@ def _require_allowed(
                 f"{allowed:.0%} may be left out: correct them, read the file otherwise, or allow more with {OPTION}="
                 f"{min(0.99, len(numbers) / rows + 0.01):.2f}",
             )
+
+
+def _refusal(troubles: Sequence[Trouble], reading: _Reading) -> str:
+    if len(troubles) == 1 and troubles[0].count == 1:
+        return f"{troubles[0].examples[0]} ({OPTION}=skip behind the path leaves such rows out)"
+    return f"{_all_in_words(troubles, reading)}\n{OPTION}=skip behind the path leaves them out and counts them"
 
 
 def _all_in_words(troubles: Sequence[Trouble], reading: _Reading) -> str:

@@ -169,19 +169,16 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
 
 
 def _require_users(rows: Rows, header: Sequence[str]) -> None:
-    """Refuse a column of users that names one alone, as where a shop knows sessions."""
+    """Refuse a column of users that names one alone beside a column of sessions."""
     users = rows.frame["user"]
     if len(users) < LEAST_OF_ONE or users.nunique() > 1:
         return
     sessions = [name for name in header if "session" in normal(name)]
-    advice = (
-        f"; ?user={sessions[0]} behind the path takes each session as a user"
-        if sessions
-        else ""
-    )
-    raise DataError(
-        f"{str(rows.path)!r}: all {len(users):,} rows are of one user, {str(users.iloc[0])!r}{advice}",
-    )
+    if sessions:
+        raise DataError(
+            f"{str(rows.path)!r}: all {len(users):,} rows are of one user, {str(users.iloc[0])!r}; ?user={sessions[0]} behind the "
+            f"path takes each session as a user",
+        )
 
 
 def _with_kinds(path: Path, part: Part, given: Mapping[str, str]) -> Part:

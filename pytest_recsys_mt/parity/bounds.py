@@ -19,6 +19,11 @@ from pytest_recsys_mt.requests.design import generator
 ALPHA = 0.05
 """Error rate of either claim."""
 
+NOISIER = 0.01
+"""How often requests that were answered twice are taken for noisier although they are
+not.
+"""
+
 Status = Literal["holds", "violated", "inconclusive", "error"]
 
 
@@ -31,17 +36,20 @@ class Bounded:
         mean: Of the users that were seen.
         low: Its lower bound, wrong with a probability of at most `ALPHA`.
         high: Its upper bound, likewise.
+        is_noisier: Whether nothing is said to hold since the requests that show noise
+            vary more than the others do.
     """
 
     status: Status
     mean: float
     low: float
     high: float
+    is_noisier: bool = False
 
 
 def bounded(
     user: Integers,
-    effect: Floats,
+    effects: tuple[Floats, Floats],
     lost: Integers,
     low: float,
     margin: float,
@@ -53,21 +61,23 @@ def bounded(
 
     Args:
         user: The user of each compared request, ``(n,)``.
-        effect: The effects of these requests, ``(n,)``.
+        effects: The least and the most that the effects of these requests can be, both
+            ``(n,)``.
         lost: The user of each request of which nothing is known.
         low: The least that an effect can be; the most is 1.
         margin: The most that the mean may be.
     """
     if not len(user):
         return Bounded("error", 0.0, low, 1.0)
-    least, most = _at_ends(user, effect, lost, low)
+    least, _ = _at_ends(user, effects[0], lost, low)
+    _, most = _at_ends(user, effects[1], lost, low)
     at_least, at_most = Bets(least, low, 1.0), Bets(most, low, 1.0)
     status: Status = "inconclusive"
     if at_most.p_at_least(margin) <= ALPHA:
         status = "holds"
     elif at_least.p_at_most(margin) <= ALPHA:
         status = "violated"
-    mean = float(means(user, effect).mean())
+    mean = float(means(user, effects[0]).mean())
     return Bounded(status, mean, at_least.lower(ALPHA), at_most.upper(ALPHA))
 
 
@@ -94,34 +104,70 @@ def bounded_apart(
     """
     if not len(user):
         return Bounded("error", 0.0, -1.0, 1.0)
-    shown = [(user[~np.isnan(each)], each[~np.isnan(each)]) for each in floors]
-    constant = [bool((own == 1.0).all()) for _, own in shown]
+    known = [~np.isnan(each) for each in floors]
+    shown = [
+        (user[has], each[has])
+        for has, each in zip(known, floors, strict=True)
+        if has.any()
+    ]
     # A log whose answers never vary has no mean to be estimated.
-    alpha = ALPHA / (1 + constant.count(False))
+    varying = sum(bool((own < 1.0).any()) for _, own in shown)
+    alpha = ALPHA / (1 + varying)
     least, most = _at_ends(user, agreement, lost, 0.0)
     agree_low = Bets(least, 0.0, 1.0).lower(alpha)
     agree_high = Bets(most, 0.0, 1.0).upper(alpha)
-    floor_low, floor_high, floor_mean = [], [], []
-    for (own_user, own), is_constant in zip(shown, constant, strict=True):
-        if is_constant:
-            by_user = np.ones(1)
-            floor_low.append(1.0)
-            floor_high.append(1.0)
-        else:
-            by_user, _ = _at_ends(own_user, own, np.empty(0, np.int64), 0.0)
-            bets = Bets(by_user, 0.0, 1.0)
-            floor_low.append(bets.lower(alpha))
-            floor_high.append(bets.upper(alpha))
-        floor_mean.append(float(by_user.mean()))
-    low = float(np.mean(floor_low)) - agree_high
-    high = float(np.mean(floor_high)) - agree_low
+    bounds = [_floor_bounds(own_user, own, alpha) for own_user, own in shown]
+    # A log without two answers may vary as the other one does, or not at all.
+    unknown = [1.0] * (len(floors) - len(shown))
+    low = float(np.mean([each[0] for each in bounds])) - agree_high
+    high = float(np.mean([*(each[1] for each in bounds), *unknown])) - agree_low
     status: Status = "inconclusive"
-    if high <= margin:
+    is_noisier = _noisier_than_others(user, agreement, floors)
+    if high <= margin and not is_noisier:
         status = "holds"
     elif low > margin:
         status = "violated"
-    mean = float(np.mean(floor_mean)) - float(means(user, agreement).mean())
-    return Bounded(status, mean, low, high)
+    floor = np.mean([means(own_user, own).mean() for own_user, own in shown])
+    mean = float(floor) - float(means(user, agreement).mean())
+    return Bounded(status, mean, low, high, is_noisier)
+
+
+def _floor_bounds(user: Integers, floor: Floats, alpha: float) -> tuple[float, float]:
+    """The bounds of the mean agreement of a log with itself."""
+    if (floor == 1.0).all():
+        return 1.0, 1.0
+    by_user, _ = _at_ends(user, floor, np.empty(0, np.int64), 0.0)
+    bets = Bets(by_user, 0.0, 1.0)
+    return bets.lower(alpha), bets.upper(alpha)
+
+
+def _noisier_than_others(
+    user: Integers,
+    agreement: Floats,
+    floors: Sequence[Floats],
+) -> bool:
+    """Whether the requests that were answered twice vary more than the others do, as
+    where those were repeated that had failed.
+
+    If all vary alike, both logs agree on the others at most as much as one log with
+    itself: at each value, the share of requests with a higher agreement is no larger.
+    One request of each user is compared, by a Kolmogorov-Smirnov test.
+    """
+    from scipy.stats import ks_2samp
+
+    once = np.logical_and.reduce([np.isnan(each) for each in floors])
+    order = generator("noise of logs", len(user)).permutation(len(user))
+    one_each: list[Floats] = []
+    values = [(once, agreement), *((~np.isnan(each), each) for each in floors)]
+    for chosen, value in values:
+        places = order[chosen[order]]
+        _, first_of_each = np.unique(user[places], return_index=True)
+        one_each.append(value[places[first_of_each]])
+    others, own = one_each[0], np.concatenate(one_each[1:])
+    if not len(others) or not len(own):
+        return False
+    found = ks_2samp(others, own, alternative="less")
+    return bool(found.pvalue <= NOISIER)
 
 
 def means(user: Integers, values: Floats) -> Floats:

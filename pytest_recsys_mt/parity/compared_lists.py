@@ -24,8 +24,8 @@ class Lists:
         after: Those of the second one.
         agreement: The mean agreement of an answer of each log, ``(n,)``.
         floors: For each log, the agreement of its two answers, ``(n,)``: NaN where it
-            has one answer and others vary. A recommender whose answers never vary agrees
-            with itself: 1.
+            has one answer, and answers vary. A recommender whose two answers never vary
+            agrees with itself: 1; so does one of two without two answers to anything.
     """
 
     before: Integers
@@ -42,11 +42,14 @@ class Lists:
             for log in (first, second)
         ]
         twice = [log.answered(1)[chosen] for log in (first, second)]
+        any_varies = first.varies or second.varies
         floors = []
-        for own, has_two in zip(answers, twice, strict=True):
+        for log, own, has_two in zip((first, second), answers, twice, strict=True):
             alike = np.ones(len(chosen))
             if len(own) == 2:
                 alike = np.where(has_two, _agreement(own[0], own[1]), np.nan)
+            elif any_varies and not log.has_doubles:
+                alike = np.full(len(chosen), np.nan)
             floors.append(alike)
         across = []
         for place, one in enumerate(answers[0]):
@@ -63,9 +66,29 @@ class Lists:
         )
 
     @property
-    def floor(self) -> Floats:
-        """The mean agreement of two answers of one log, ``(n,)``; NaN if unknown."""
-        mean: Floats = (self.floors[0] + self.floors[1]) / 2
+    def unknown(self) -> tuple[bool, bool]:
+        """For each log, whether nothing is known of its noise, though the other varies:
+        it has no two answers to a request.
+        """
+        one, other = (bool(len(each) and np.isnan(each).all()) for each in self.floors)
+        return one, other
+
+    def floor(self, unknown: float | None = None) -> Floats:
+        """The mean agreement of two answers of one log, ``(n,)``; NaN where a log has
+        one answer.
+
+        Args:
+            unknown: The agreement of a log of whose noise nothing is known; None takes
+                that of the other log.
+        """
+        floors = list(self.floors)
+        for place, is_unknown in enumerate(self.unknown):
+            if is_unknown:
+                other = self.floors[1 - place]
+                floors[place] = (
+                    other if unknown is None else np.full(len(other), unknown)
+                )
+        mean: Floats = (floors[0] + floors[1]) / 2
         return mean
 
     def take(self, chosen: NDArray[np.bool_]) -> Lists:
@@ -90,11 +113,17 @@ class Lists:
         same: NDArray[np.bool_] = (before == after).all(axis=1)
         return same
 
-    def effect(self, noisy: bool) -> Floats:
-        """The effect of each request, ``(n,)``: whether its list differs, or with
-        noise, the loss of agreement beyond it.
+    def effects(self, noisy: bool) -> tuple[Floats, Floats]:
+        """The least and the most that the effect of each request can be, ``(n,)``:
+        whether its list differs, or with noise, the loss of agreement beyond it.
+
+        The two differ where nothing is known of the noise of one log: it may vary as the
+        other one does, or not at all.
         """
-        return self.floor - self.agreement if noisy else self.differs.astype(np.float64)
+        if not noisy:
+            differs = self.differs.astype(np.float64)
+            return differs, differs
+        return self.floor() - self.agreement, self.floor(1.0) - self.agreement
 
 
 def places_of(first: Log, second: Log) -> int:

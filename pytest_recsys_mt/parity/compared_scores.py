@@ -10,11 +10,10 @@ from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.parity.compared_lists import Lists
 from pytest_recsys_mt.parity.request_logs import Log, Numbered
 
-HALF = 2.0**-11
-"""The largest relative error of a number that is rounded to float16."""
-
-SINGLE = 2.0**-24
-"""The same of float32."""
+TYPES = (("float32", 2.0**-24, 2.0**-150), ("float16", 2.0**-11, 2.0**-25))
+"""Types of numbers, the largest relative error of a number that is rounded to one, and
+the largest error of numbers too small for that.
+"""
 
 _SLACK = 1.01  # scores that were rounded before they were rounded again
 
@@ -31,7 +30,8 @@ class Scores:
         same_lists: How many of those hold the same items in the same order.
         largest: The largest difference.
         median: The median of the differences that are not 0.
-        relative: The largest difference as a share of the larger score.
+        rounding: The type of number whose rounding explains all differences; empty if
+            none does.
         example: The request and the item of the largest one.
     """
 
@@ -42,17 +42,8 @@ class Scores:
     same_lists: int
     largest: float
     median: float
-    relative: float
+    rounding: str
     example: tuple[str, str]
-
-    @property
-    def rounding(self) -> str:
-        """The type of number whose rounding explains all differences; empty if none."""
-        if not self.changed:
-            return ""
-        if self.relative <= SINGLE * _SLACK:
-            return "float32"
-        return "float16" if self.relative <= HALF * _SLACK else ""
 
 
 def compared_scores(
@@ -78,7 +69,7 @@ def compared_scores(
     changed = difference > 0
     changed_rows = np.unique(rows[changed])
     same_order = ~lists.differs[changed_rows]
-    largest, example, relative = 0.0, ("", ""), 0.0
+    largest, example, rounding = 0.0, ("", ""), ""
     if changed.any():
         at = int(np.argmax(difference))
         largest = float(difference[at])
@@ -86,7 +77,7 @@ def compared_scores(
         names = list(numbered.items.by_text)
         example = (requests[int(chosen[rows[at]])], names[int(items[at])])
         size = np.maximum(np.abs(ours), np.abs(theirs))[changed]
-        relative = float((difference[changed] / size).max())
+        rounding = _rounding(difference[changed], size)
     return Scores(
         compared=len(rows),
         lists=len(np.unique(rows)),
@@ -95,9 +86,22 @@ def compared_scores(
         same_lists=int(same_order.sum()),
         largest=largest,
         median=float(np.median(difference[changed])) if changed.any() else 0.0,
-        relative=relative,
+        rounding=rounding,
         example=example,
     )
+
+
+def _rounding(difference: Floats, size: Floats) -> str:
+    """The type of number whose rounding explains all differences; empty if none does.
+
+    Args:
+        difference: The differences, above 0.
+        size: The larger of both scores of each.
+    """
+    for name, relative, least in TYPES:
+        if (difference <= np.maximum(relative * size, least) * _SLACK).all():
+            return name
+    return ""
 
 
 def _of_same_items(

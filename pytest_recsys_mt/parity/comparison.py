@@ -88,6 +88,9 @@ class Comparison:
         agreement: The mean agreement of both lists (RBO), over users.
         floor: The mean agreement of two answers of one recommender, likewise; None
             without noise.
+        unknown: For each log, whether nothing is known of its noise, though the other
+            one varies.
+        is_noisier: See `Bounded`.
         places: How many places of each list are compared.
         items: The items whose lists differ most in number: the item, lists of the first
             log with it, of the second.
@@ -111,6 +114,8 @@ class Comparison:
     items: Sequence[tuple[str, int, int]] = ()
     shared: str = ""
     noise_of: int | None = None
+    unknown: tuple[bool, bool] = (False, False)
+    is_noisier: bool = False
     scores: Scores | None = None
 
 
@@ -149,8 +154,13 @@ def compare(
         context = Context(items=catalogue, thing=thing, deterministic=not noisy)
         logs = (first, second)
         shared = shared_by_changed(logs, sample.chosen, lists, numbered, context)
-    shows_noise = ~np.isnan(lists.floor)
-    floor = _mean_of_users(user[shows_noise], lists.floor[shows_noise])
+    shown = [~np.isnan(each) for each in lists.floors]
+    floors = [
+        _mean_of_users(user[has], each[has])
+        for has, each in zip(shown, lists.floors, strict=True)
+        if has.any()
+    ]
+    shows_noise = shown[0] | shown[1]
     return Comparison(
         status=found.status if is_enough else "error",
         account=sample.account,
@@ -162,7 +172,9 @@ def compare(
         changed=int(lists.differs.sum()),
         reordered=int((lists.differs & lists.same_items).sum()),
         agreement=_mean_of_users(user, lists.agreement),
-        floor=floor if noisy else None,
+        floor=float(np.mean(floors)) if noisy and floors else None,
+        unknown=lists.unknown if noisy else (False, False),
+        is_noisier=found.is_noisier,
         noise_of=int(shows_noise.sum()) if sample.is_apart else None,
         places=lists.before.shape[1],
         items=_moved_items(lists.before, lists.after, numbered),
@@ -194,7 +206,7 @@ class _Sample:
         chosen, account = _compared(first, second)
         lists = Lists.of(first, second, chosen)
         lost = _users_of_lost(first, second)
-        once = np.isnan(lists.floor)
+        once = np.isnan(lists.floor())
         if once.sum() > FEW_ONCE * len(once):
             return cls(chosen, lists, account, lost, is_apart=True)
         twice = ~once
@@ -218,7 +230,7 @@ class _Sample:
                 margin,
             )
         low = -1.0 if noisy else 0.0
-        return bounded(user, lists.effect(noisy), self.lost, low, margin)
+        return bounded(user, lists.effects(noisy), self.lost, low, margin)
 
 
 def _mean_of_users(user: Integers, values: Floats) -> float:

@@ -137,7 +137,10 @@ def _sheets(
     sheets = [
         Sheet(
             "",
-            notes=[*_verdict_lines(found, exact=exact), *filter(None, [found.shared])],
+            notes=[
+                *_verdict_lines(found, first, second, exact=exact),
+                *filter(None, [found.shared]),
+            ],
         ),
     ]
     if found.items:
@@ -153,7 +156,13 @@ def _sheets(
     return sheets
 
 
-def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
+def _verdict_lines(
+    found: Comparison,
+    first: Log,
+    second: Log,
+    *,
+    exact: bool,
+) -> Iterator[str]:
     if found.status == "error":
         if found.account.compared == 0:
             yield "Nothing is claimed: there is no request to compare"
@@ -175,7 +184,18 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
         yield (
             f"agreement (RBO) of both {found.agreement:.4f}, of two answers of one of them {found.floor:.4f}"
         )
-        if found.noise_of is not None:
+        for name, is_unknown in zip("AB", found.unknown, strict=True):
+            if is_unknown:
+                yield (
+                    f"{name} answers no request twice, so its noise is not known: it may vary as the other one does, or not at all, "
+                    f"and the verdict holds for both; log some of its requests twice"
+                )
+        if found.is_noisier:
+            yield (
+                f"the {found.noise_of:,} requests that were answered twice vary more than the others do, as where those were "
+                f"repeated that had failed: their noise is not that of the others, so nothing is said to hold"
+            )
+        elif found.noise_of is not None:
             yield (
                 f"noise is that of the {found.noise_of:,} requests that were answered twice; the other "
                 f"{found.account.compared - found.noise_of:,} are taken to vary as much: log all requests twice if those are of "
@@ -195,6 +215,8 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
     )
     if found.scores is not None:
         yield from _score_lines(found.scores)
+    elif first.has_scores != second.has_scores:
+        yield f"scores: only {'A' if first.has_scores else 'B'} has some, so they are not compared"
     if exact and found.noisy:
         yield "--exact needs one answer a request: two answers to one request may differ by noise alone"
 
@@ -206,6 +228,10 @@ def _advice(found: Comparison) -> str:
             f"{found.account.missing:,} requests without two answers to compare may all differ; log these, "
             f"or allow more with --margin"
         )
+    if found.is_noisier:
+        return "log all requests twice"
+    if any(found.unknown):
+        return "log requests of both twice, or allow more with --margin"
     if found.noise_of is not None:
         return "log more users, and more requests twice, or allow more with --margin"
     return "log more users, or allow more with --margin"
@@ -278,7 +304,11 @@ def rows_left_out(log: Log) -> str:
                 log.empty_repeats,
                 "have no item where another row of the request has some, which counts alone",
             ),
-            (log.reader.unscored, "have scores that are not one number for each item"),
+            (
+                log.reader.unscored,
+                "have scores that are not one finite number for each item",
+            ),
+            (_without_scores(log), "have no scores, where others have some"),
         )
         if count
     ]
@@ -291,6 +321,13 @@ def rows_left_out(log: Log) -> str:
             f"{log.reader.decimals:,} ids are numbers such as 17.0, read as 17",
         )
     return "".join(f"; {part}" for part in parts)
+
+
+def _without_scores(log: Log) -> int:
+    """How many rows have no scores in a log that has some."""
+    if not log.has_scores:
+        return 0
+    return log.rows - log.unreadable - log.reader.scored - log.reader.unscored
 
 
 def _lists(count: int) -> str:

@@ -17,7 +17,7 @@ import gzip
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,13 +86,21 @@ class RowReader:
         paths: Where they are.
         answered: Whether a row without the items of an answer is unreadable.
         decimals: How many ids were numbers such as ``17.0``, which are read as ``17``.
-        unscored: How many rows have scores that are not one number for each item.
+        scored: How many rows have scores, one finite number for each item.
+        unscored: How many have others.
+        unseen: The fields that ``--map`` looks for elsewhere, and that no row had so far.
     """
 
     paths: Paths
     answered: bool = True
     decimals: int = 0
+    scored: int = 0
     unscored: int = 0
+    unseen: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        mapped = {name for name, path in self.paths.items() if list(path) != [name]}
+        self.unseen = mapped
 
     def fields_of(self, row: object) -> Fields:
         """The fields of a row, which is text or an object.
@@ -105,6 +113,9 @@ class RowReader:
             row = json.loads(str(row))
         if not isinstance(row, dict):
             raise DataError(f"it is {_short(row)}, not an object")
+        for name in list(self.unseen):
+            if at(row, self.paths[name]) is not None:
+                self.unseen.discard(name)
         request = self._id("request", at(row, self.paths["request"]))
         user = at(row, self.paths["user"])
         items = at(row, self.paths["items"])
@@ -131,10 +142,13 @@ class RowReader:
             return None
         if isinstance(scores, list) and len(scores) == count:
             plain = [
-                isinstance(score, int | float) and not isinstance(score, bool)
+                isinstance(score, int | float)
+                and not isinstance(score, bool)
+                and math.isfinite(score)
                 for score in scores
             ]
             if all(plain):
+                self.scored += 1
                 return [float(score) for score in scores]
         self.unscored += 1
         return None

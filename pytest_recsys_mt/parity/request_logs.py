@@ -122,6 +122,16 @@ class Log:
         return bool((one != other).any())
 
     @property
+    def has_scores(self) -> bool:
+        """Whether a row has scores."""
+        return self._scores is not None
+
+    @cached_property
+    def has_doubles(self) -> bool:
+        """Whether it has two answers to a request."""
+        return bool(self.answered(1).any())
+
+    @property
     def has_items(self) -> NDArray[np.bool_]:
         """Which requests have an answer that names an item, ``(requests,)``."""
         lengths = [np.frombuffer(each, np.int32) for each in self._lengths]
@@ -269,6 +279,12 @@ def read(path: Path, reader: RowReader, numbered: Numbered) -> Log:
         else:
             _add(log, fields, numbered)
         log.rows += 1
+    if reader.unseen and log.rows > log.unreadable:
+        name = min(reader.unseen)
+        raise DataError(
+            f"--map: {name}={'.'.join(reader.paths[name])} is in no row of {str(path)!r}; name the place where the rows have it, or "
+            f"leave it out",
+        )
     if log.rows == log.unreadable:
         reason = "; ".join(log.examples) or "it is empty"
         raise DataError(f"{str(path)!r} has no row that can be read: {reason}")

@@ -218,6 +218,96 @@ def test_one_repeated_request_does_not_stand_for_all(tmp_path: Path) -> None:
     assert found.status != "holds"
 
 
+def test_repeated_failures_do_not_hide_a_change(tmp_path: Path) -> None:
+    """A answers alike each time; only 3 % of its requests were repeated, and got another
+    list then. B gives another list to 30 % of the requests.
+    """
+    rng = random.Random(9)
+    sides: list[list[Row]] = [[], []]
+    for number in range(2000):
+        items = ten(rng)
+        sides[0].append(row(number, *items))
+        if rng.random() < 0.03:
+            sides[0].append(row(number, *ten(rng)))
+        sides[1].append(row(number, *(ten(rng) if rng.random() < 0.3 else items)))
+    paths = [written(tmp_path / f"{n}.jsonl", rows) for n, rows in enumerate(sides)]
+    found, _, _ = both(paths[0], paths[1])
+    assert (found.status, found.is_noisier) == ("inconclusive", True)
+
+
+@pytest.mark.parametrize(("lost", "status"), [(0, "inconclusive"), (5, "violated")])
+def test_the_noise_of_a_log_without_doubles_is_not_known(
+    tmp_path: Path,
+    lost: int,
+    status: str,
+) -> None:
+    """Both shuffle; A answers each request twice, B once, without the first items."""
+    rng = random.Random(10)
+    sides: list[list[Row]] = [[], []]
+    for number in range(600):
+        items = ten(rng)
+        new = [f"new{place}" for place in range(lost)]
+        sides[0] += [row(number, *explored(rng, items, 6)) for _ in range(2)]
+        sides[1].append(row(number, *explored(rng, [*items[lost:], *new], 6)))
+    paths = [written(tmp_path / f"{n}.jsonl", rows) for n, rows in enumerate(sides)]
+    found, _, _ = both(paths[0], paths[1])
+    assert (found.status, found.unknown) == (status, (False, True))
+
+
+def test_doubles_of_other_requests_show_the_same_noise(tmp_path: Path) -> None:
+    rng = random.Random(11)
+    sides: list[list[Row]] = [[], []]
+    for number in range(600):
+        items = ten(rng)
+        for side, rows in enumerate(sides):
+            answers = 1 + (number % 2 == side)
+            rows += [row(number, *explored(rng, items, 3)) for _ in range(answers)]
+    paths = [written(tmp_path / f"{n}.jsonl", rows) for n, rows in enumerate(sides)]
+    found, _, _ = both(paths[0], paths[1], 0.15)
+    assert (found.status, found.noise_of) == ("holds", 600)
+    assert found.floor == pytest.approx(found.agreement, abs=0.03)
+
+
+def test_scores_that_are_missing_are_counted(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tiny = [3.4e-5, 1.1e-6, 0.7]
+    rounded = [float(np.float16(score)) for score in tiny]
+    rows = [row(number, "a", "b", "c", scores=tiny) for number in range(40)]
+    other = [row(number, "a", "b", "c", scores=rounded) for number in range(40)]
+    other[0] = row(0, "a", "b", "c", scores=[1.0, float("nan"), 0.0])
+    other[1] = row(1, "a", "b", "c")
+    a, b, plain = (
+        str(written(tmp_path / name, each))
+        for name, each in (
+            ("a.jsonl", rows),
+            ("b.jsonl", other),
+            ("plain.jsonl", [row(number, "a", "b", "c") for number in range(40)]),
+        )
+    )
+    main(["parity", a, b])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "1 have scores that are not one finite number" in printed
+    assert "1 have no scores, where others have some" in printed
+    assert "114 of 114 of items" in printed
+    assert "rounding to float16" in printed
+    main(["parity", a, plain])
+    assert "scores: only A has some" in capsys.readouterr().out
+
+
+def test_a_place_that_no_row_has_is_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{**row(number, "a"), "ctx": {"clicks": ["b"]}} for number in range(9)]
+    a, b = (str(written(tmp_path / name, rows)) for name in ("a.jsonl", "b.jsonl"))
+    assert main(["parity", a, b, "--map=history=ctx.clikcs"]) == 2
+    assert "--map: history=ctx.clikcs is in no row of" in capsys.readouterr().err
+    main(["parity", a, b, "--map=history=ctx.clicks"])
+    assert "0 of 9 lists differ" in capsys.readouterr().out
+
+
 def test_a_failure_is_no_noise(tmp_path: Path) -> None:
     rows = [row(number, "a", "b") for number in range(300)]
     failed = [row(number) for number in range(100)]
@@ -249,7 +339,7 @@ def test_scores_of_another_precision_are_named(
     assert "scores: 297 of 297 of items that both lists have differ, in 99" in printed
     assert "99 of them the same lists otherwise" in printed
     assert "as small as those of rounding to float16" in printed
-    assert "1 have scores that are not one number for each item" in printed
+    assert "1 have scores that are not one finite number for each item" in printed
 
 
 def test_logs_as_tools_write_them_are_read(

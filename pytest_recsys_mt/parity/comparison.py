@@ -154,13 +154,7 @@ def compare(
         context = Context(items=catalogue, thing=thing, deterministic=not noisy)
         logs = (first, second)
         shared = shared_by_changed(logs, sample.chosen, lists, numbered, context)
-    shown = [~np.isnan(each) for each in lists.floors]
-    floors = [
-        _mean_of_users(user[has], each[has])
-        for has, each in zip(shown, lists.floors, strict=True)
-        if has.any()
-    ]
-    shows_noise = shown[0] | shown[1]
+    shows_noise = ~np.isnan(lists.floors).all(axis=0)
     return Comparison(
         status=found.status if is_enough else "error",
         account=sample.account,
@@ -172,7 +166,7 @@ def compare(
         changed=int(lists.differs.sum()),
         reordered=int((lists.differs & lists.same_items).sum()),
         agreement=_mean_of_users(user, lists.agreement),
-        floor=float(np.mean(floors)) if noisy and floors else None,
+        floor=_mean_floor(user, lists) if noisy else None,
         unknown=lists.unknown if noisy else (False, False),
         is_noisier=found.is_noisier,
         noise_of=int(shows_noise.sum()) if sample.is_apart else None,
@@ -231,6 +225,16 @@ class _Sample:
             )
         low = -1.0 if noisy else 0.0
         return bounded(user, lists.effects(noisy), self.lost, low, margin)
+
+
+def _mean_floor(user: Integers, lists: Lists) -> float | None:
+    """The mean agreement of a log with itself, of those of which it is known."""
+    floors = []
+    for floor in lists.floors:
+        has_two = ~np.isnan(floor)
+        if has_two.any():
+            floors.append(_mean_of_users(user[has_two], floor[has_two]))
+    return float(np.mean(floors)) if floors else None
 
 
 def _mean_of_users(user: Integers, values: Floats) -> float:

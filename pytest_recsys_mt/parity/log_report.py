@@ -181,26 +181,7 @@ def _verdict_lines(
     status = "" if exact else f"{found.status}: "
     if found.noisy:
         yield f"{status}the mean user loses {of_users} of agreement beyond the noise of both; {allowed}"
-        yield (
-            f"agreement (RBO) of both {found.agreement:.4f}, of two answers of one of them {found.floor:.4f}"
-        )
-        for name, is_unknown in zip("AB", found.unknown, strict=True):
-            if is_unknown:
-                yield (
-                    f"{name} answers no request twice, so its noise is not known: it may vary as the other one does, or not at all, "
-                    f"and the verdict holds for both; log some of its requests twice"
-                )
-        if found.is_noisier:
-            yield (
-                f"the {found.noise_of:,} requests that were answered twice vary more than the others do, as where those were "
-                f"repeated that had failed: their noise is not that of the others, so nothing is said to hold"
-            )
-        elif found.noise_of is not None:
-            yield (
-                f"noise is that of the {found.noise_of:,} requests that were answered twice; the other "
-                f"{found.account.compared - found.noise_of:,} are taken to vary as much: log all requests twice if those are of "
-                f"another kind, such as repeated after a failure"
-            )
+        yield from _noise_lines(found)
     else:
         yield f"{status}the mean user gets another list in a share of {of_users} of the requests; {allowed}"
         yield f"agreement (RBO) of both: {found.agreement:.4f}"
@@ -219,6 +200,30 @@ def _verdict_lines(
         yield f"scores: only {'A' if first.has_scores else 'B'} has some, so they are not compared"
     if exact and found.noisy:
         yield "--exact needs one answer a request: two answers to one request may differ by noise alone"
+
+
+def _noise_lines(found: Comparison) -> Iterator[str]:
+    """What is known of the noise of both logs."""
+    yield (
+        f"agreement (RBO) of both {found.agreement:.4f}, of two answers of one of them {found.floor:.4f}"
+    )
+    for name, is_unknown in zip("AB", found.unknown, strict=True):
+        if is_unknown:
+            yield (
+                f"{name} answers no request twice, so its noise is not known: it may vary as the other one does, or not at all, "
+                f"and the verdict holds for both; log some of its requests twice"
+            )
+    if found.is_noisier:
+        yield (
+            f"the {found.noise_of:,} requests that were answered twice vary more than the others do, as where those were "
+            f"repeated that had failed: their noise is not that of the others, so nothing is said to hold"
+        )
+    elif found.noise_of is not None:
+        yield (
+            f"noise is that of the {found.noise_of:,} requests that were answered twice; the other "
+            f"{found.account.compared - found.noise_of:,} are taken to vary as much: log all requests twice if those are of "
+            f"another kind, such as repeated after a failure"
+        )
 
 
 def _advice(found: Comparison) -> str:

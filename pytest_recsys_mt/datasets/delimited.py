@@ -93,7 +93,9 @@ def _with_kinds_of_times(
         if column.kind == "time":
             start = int(layout.header)
             rows = islice(walk(path, layout), start, start + FIRST_ROWS)
-            kinds = Counter(_kind_of_time(_field(fields, place)) for _, fields in rows)
+            kinds: Counter[Kind] = Counter(
+                _kind_of_time(_field(fields, place)) for _, fields in rows
+            )
             kind: Kind = kinds.most_common(1)[0][0] if kinds else "text"
             known[place] = replace(column, kind=kind)
         else:

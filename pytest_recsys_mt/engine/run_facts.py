@@ -54,8 +54,10 @@ def varying(run: Run) -> list[str]:
     found = set()
     for runner in _one_each(run.runners):
         for outcome in runner.first_outcomes.values():
-            answers = () if outcome.asked is None else outcome.asked.answers
-            if any(answer.items != answers[0].items for answer in answers):
+            if outcome.asked is None:
+                continue
+            lists = {answer.items for answer in outcome.asked.answers}
+            if len(lists) > 1:
                 found.add(runner.subject.name)
     return sorted(found)
 

@@ -146,7 +146,10 @@ def settled(
                 raise
             if reading.is_empty:
                 _require_allowed(troubles, reading, 0)
-            text = f"{_refusal(troubles, reading)}\nand without these: {error}"
+            refusal = _refusal(troubles, reading)
+            if allowed:
+                refusal = _all_in_words(troubles, reading)
+            text = f"{refusal}\nand without these: {error}"
             raise DataError(text) from error
         finally:
             _READING.reset(token)

@@ -178,12 +178,19 @@ def _is_sound(
         return False
     if not layout.header:
         return True
-    named = [header[int(place)] for place in id_places]
-    if not (ids == named).all(axis=1).any():
+    named = [header[int(place)].casefold() for place in id_places]
+    if not (ids.apply(lambda cells: cells.str.casefold()) == named).all(axis=1).any():
         return True
     # It may be an item whose id is "id": the whole header must stand there again.
     rows = islice(walk(path, layout), 1, None)
-    return all(fields != header for _, fields in rows)
+    return not any(_is_header(fields, header) for _, fields in rows)
+
+
+def _is_header(fields: Sequence[str], header: Sequence[str] | None) -> bool:
+    """Whether a row repeats the header, in any case."""
+    return header is not None and list(map(str.casefold, fields)) == list(
+        map(str.casefold, header),
+    )
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:
@@ -289,7 +296,7 @@ def _fault(
     columns: Mapping[int, Column],
 ) -> tuple[str, str] | None:
     """What is wrong with a row, as a kind and in words; None if nothing is."""
-    if fields == header:
+    if _is_header(fields, header):
         return "header", (
             "the header stands here again, as where one file was appended to another; take out that line"
         )

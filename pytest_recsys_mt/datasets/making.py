@@ -118,8 +118,8 @@ def _checked(
             f"{remedy}"
         )
 
-    rows.refuse(pd.Index(pairs).duplicated(), why)
-    return frame
+    row = int(pd.Index(pairs).duplicated().argmax())
+    raise DataError(f"{str(rows.path)!r}, {rows.place(row)}: {why(row)}")
 
 
 def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:

@@ -150,10 +150,16 @@ def _kept_rows(rows: Rows, part: Part, report: Report) -> Rows:
         if dropped and part.says_what_is_kept:
             verb = "is" if dropped == 1 else "are"
             report(
-                f"{dropped:,} of {len(fits):,} rows {verb} left out by keep, whose {column} is not {' or '.join(values)}",
+                f"{dropped:,} of {len(fits):,} rows {verb} left out by keep, whose {column} is not {_in_words(values)}",
             )
         rows = rows.only(fits)
     return rows
+
+
+def _in_words(values: Sequence[str]) -> str:
+    """The conditions on a column: alternatives, or comparisons that all count."""
+    is_comparison = all(value[:1] in "<>!" for value in values)
+    return (" and " if is_comparison else " or ").join(values)
 
 
 def _rated_rows(rows: Rows, part: Part, report: Report) -> Rows:

@@ -34,6 +34,11 @@ NAMES = (
 ALL = "all"
 """The value of ``keep`` that takes all rows."""
 
+MOSTLY = 0.5
+"""The share of numbers from which on a column of quantities or clicks is one of numbers,
+so that the rows without one are wrong.
+"""
+
 MOST_NAMED = 8
 """Kinds of rows that an error names."""
 
@@ -59,27 +64,35 @@ def keep_of(text: str) -> dict[str, list[str]]:
                 f"COLUMN!=VALUE, separated by commas, or keep={ALL}",
             )
         column, operator, value = match.groups()
-        values = value.split("|") if operator == ":" else [f"{operator}{value}"]
+        values = value.split("|")
+        if operator == "!=":
+            values = [f"!={each}" for each in values]
+        elif operator != ":":
+            values = [f"{operator}{value}"]
         conditions.setdefault(column, []).extend(values)
     return conditions
 
 
 def kept_rows(rows: Rows, column: str, allowed: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Which rows a condition keeps, shape (rows,).
+    """Which rows the conditions on a column keep, shape (rows,): those with one of the
+    values, if there are any, that fulfil all comparisons.
 
     Raises:
         DataError: If a number is compared with a column of texts.
     """
     cells = rows.frame[column].astype(str)
-    kept = np.zeros(len(cells), bool)
+    kept = np.ones(len(cells), bool)
+    values = []
     for value in allowed:
         comparison = _COMPARISON.fullmatch(value)
         if value.startswith("!="):
-            kept |= (cells != value[2:].strip()).to_numpy()
+            kept &= (cells != value[2:].strip()).to_numpy()
         elif comparison is not None:
-            kept |= _compared(rows, column, comparison[1], comparison[2])
+            kept &= _compared(rows, column, comparison[1], comparison[2])
         else:
-            kept |= (cells == value).to_numpy()
+            values.append(value)
+    if values:
+        kept &= cells.isin(values).to_numpy()
     return kept
 
 
@@ -89,7 +102,7 @@ def _compared(
     operator: str,
     limit: str,
 ) -> npt.NDArray[np.bool_]:
-    numbers = pd.to_numeric(rows.frame[column], errors="coerce").to_numpy(dtype=float)
+    numbers = _numbers(rows.frame[column]).to_numpy(dtype=float)
     try:
         bound = float(limit)
     except ValueError as problem:
@@ -142,14 +155,33 @@ def only_taken(rows: Rows, kinds: Mapping[str, str], report: Report) -> Rows:
     """
     for name, header in kinds.items():
         cells = rows.frame[name]
-        numbers = pd.to_numeric(cells, errors="coerce")
-        is_counted = name in QUANTITIES and numbers.notna().all()
-        is_flag = name in CLICKS and set(numbers.unique()) <= {0, 1}
-        if is_counted or is_flag:
+        numbers = _numbers(cells)
+        is_number = numbers.notna()
+        is_flag = name in CLICKS and set(numbers[is_number].unique()) <= {0, 1}
+        if is_number.mean() >= MOSTLY and (is_flag or name in QUANTITIES):
+            _refuse_others(rows, ~is_number, name)
             rows = _without_zeros(rows, numbers, header, report)
         elif name not in QUANTITIES:
             _require_one(cells, header, str(rows.path))
     return rows
+
+
+def _numbers(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Cells as numbers, which may have a decimal comma; NaN for others."""
+    if pd.api.types.is_numeric_dtype(cells):
+        return cells.astype("float64")
+    texts = cells.astype(str).str.replace(",", ".", regex=False)
+    return pd.to_numeric(texts, errors="coerce")
+
+
+def _refuse_others(rows: Rows, wrong: pd.Series[Any], name: str) -> None:
+    """Refuse the rows of a column of numbers that have none: whether an item was taken
+    there is not known.
+    """
+    rows.refuse(
+        wrong.to_numpy(dtype=bool),
+        lambda row: f"{name} is {rows.cell(name, row)!r}, not a number",
+    )
 
 
 def _without_zeros(

@@ -288,8 +288,12 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
         return parquet.header(path)
     if suffix(path) in json_lines.SUFFIXES:
         names: dict[str, None] = {}
-        for _, record in islice(json_lines.records(path), 100):
+        faults: list[DataError] = []
+        found = json_lines.records(path, broken=lambda _, fault: faults.append(fault))
+        for _, record in islice(found, 100):
             names |= dict.fromkeys(record)
+        if faults and not names:
+            raise faults[0]
         return list(names)
     layout = (part or Part()).text_layout(path)
     header, _, _ = head(path, layout)

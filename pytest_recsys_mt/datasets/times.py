@@ -18,9 +18,13 @@ FORMS = (
     "%Y/%m/%d %H:%M:%S", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
     "%m/%d/%Y %I:%M:%S %p", "%d.%m.%Y", "%d.%m.%Y %H:%M:%S", "%b %d, %Y", "%a %b %d %H:%M:%S %z %Y",
 )  # fmt: skip
-"""Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row
-decides which are possible.
-"""
+"""Forms that are tried after ISO 8601, in the notation of ``strptime``."""
+
+MOST_TRIED = 20_000
+"""Texts by which the form is told."""
+
+MOSTLY = 0.9
+"""The share of numbers that must be days if they are read as days."""
 UNITS = (
     (1e17, "nanoseconds", 10**9),
     (1e14, "microseconds", 10**6),
@@ -88,7 +92,8 @@ def _seconds_of_texts(rows: Rows, column: str, form: str) -> npt.NDArray[np.int6
     # Times often repeat, so only the distinct ones are parsed.
     codes, texts = pd.factorize(rows.frame[column].astype(str))
     distinct = pd.Series(texts)
-    form = form or _form(distinct, f"{str(rows.path)!r}: {column}")
+    counts = pd.Series(np.bincount(codes, minlength=len(distinct)))
+    form = form or _form(distinct, counts, f"{str(rows.path)!r}: {column}")
     distinct_times = _parsed(distinct, form)
     if form != ISO:
         wanted = f"a time in the form {form}"
@@ -126,17 +131,20 @@ def _in_form(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
 
 
 def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
-    """The form that all numbers have, such as 20170714; empty if
+    """The form that nearly all numbers have, such as 20170714; empty if
     they are numbers of seconds, or of less.
     """
+    distinct, rows = np.unique(numbers, return_counts=True)
     for form, digits in _DAY_FORMS:
         numbers_a_day = 10.0 ** (digits - 8)
-        is_before = numbers < FIRST_DAY * numbers_a_day
-        is_after = numbers >= (LAST_DAY + 1) * numbers_a_day
-        if is_before.any() or is_after.any():
+        is_before = distinct < FIRST_DAY * numbers_a_day
+        is_after = distinct >= (LAST_DAY + 1) * numbers_a_day
+        is_possible = ~is_before & ~is_after
+        if rows[is_possible].sum() < MOSTLY * len(numbers):
             continue
-        texts = pd.Series(np.unique(numbers).astype(np.int64)).astype(str)
-        if pd.to_datetime(texts, format=form, errors="coerce").notna().all():
+        texts = pd.Series(distinct[is_possible].astype(np.int64)).astype(str)
+        is_day = pd.to_datetime(texts, format=form, errors="coerce").notna()
+        if rows[is_possible][is_day].sum() >= MOSTLY * len(numbers):
             return form
     return ""
 
@@ -164,23 +172,27 @@ def _in_seconds(
     return numbers
 
 
-def _form(distinct: pd.Series[Any], where: str) -> str:
-    """The form that the first text and all others have; if some have another, that of
-    the first.
+def _form(distinct: pd.Series[Any], rows: pd.Series[Any], where: str) -> str:
+    """The form that the texts of most rows have.
+
+    Args:
+        distinct: The texts, each once.
+        rows: How many rows have each.
+        where: Begins the text of an error.
 
     Raises:
-        DataError: If two forms fit and give different times; `where` begins the text.
+        DataError: If two forms fit the same number of rows and give different times.
     """
-    of_first = [
-        form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()
-    ]
-    if not of_first or of_first[0] == ISO:
+    texts = distinct[:MOST_TRIED]
+    times_by_form = {form: _parsed(texts, form) for form in (ISO, *FORMS)}
+    fitting = {
+        form: int(rows[:MOST_TRIED][times.notna()].sum())
+        for form, times in times_by_form.items()
+    }
+    most = max(fitting.values())
+    if fitting[ISO] == most:
         return ISO
-    times_by_form = {form: _parsed(distinct, form) for form in of_first}
-    fitting = [form for form, times in times_by_form.items() if times.notna().all()]
-    if not fitting:
-        return of_first[0]
-    form, *others = fitting
+    form, *others = [form for form, count in fitting.items() if count == most]
     for other in others:
         if not times_by_form[form].equals(times_by_form[other]):
             raise DataError(

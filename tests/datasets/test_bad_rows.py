@@ -204,3 +204,80 @@ def test_conditions_are_checked(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="quantity is 'one', not a number, and keep"):
         load(f"{path}?keep=quantity>0")
     assert len(load(f"{path}?keep=quantity>0&bad_rows=skip").interactions) == 594
+
+
+@pytest.mark.parametrize("odd", ["", "two", "NULL"])
+def test_a_quantity_that_is_no_number_is_no_purchase(tmp_path: Path, odd: str) -> None:
+    path = kinds(tmp_path, "quantity", ["1", "-1"])
+    lines = path.read_text().splitlines()
+    lines[9] = lines[9].rsplit(",", 1)[0] + f",{odd}"
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match=f"line 10: quantity is {odd!r}, not a number"):
+        load(str(path))
+    dataset, notes = loaded(f"{path}?bad_rows=skip")
+    assert len(dataset.interactions) == 299
+    assert any(
+        "300 of 599 rows, whose quantity is 0 or below" in note for note in notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("keep", "rows"),
+    [
+        ("quantity>1,quantity<4", 240),
+        ("quantity!=1|2", 360),
+        ("quantity!=1,quantity!=2,quantity:3|4", 240),
+        ("quantity:1|5", 240),
+    ],
+)
+def test_conditions_on_a_column_count_together(
+    tmp_path: Path, keep: str, rows: int
+) -> None:
+    path = kinds(tmp_path, "quantity", ["1", "2", "3", "4", "5"])
+    assert len(load(f"{path}?keep={keep}").interactions) == rows
+
+
+def dated(folder: Path, dates: list[str]) -> str:
+    lines = [
+        f"{line.rsplit(',', 1)[0]},{dates[number % len(dates)]}"
+        for number, line in enumerate(orders(100))
+    ]
+    return f"{written(folder, lines)}?bad_rows=skip"
+
+
+@pytest.mark.parametrize(
+    ("dates", "day"),
+    [
+        ([*["03/02/2024"] * 95, *["13/02/2024"] * 4, "02/25/2024"], "2024-02-03"),
+        (["n/a", *["01.02.2024"] * 99], "2024-02-01"),
+        (["20240231", *["20240203"] * 99], "2024-02-03"),
+        (["31/31/2024", *["13/02/2024"] * 50, *["03/02/2024"] * 49], "2024-02-03"),
+    ],
+)
+def test_one_broken_date_changes_no_other(
+    tmp_path: Path, dates: list[str], day: str
+) -> None:
+    dataset, notes = loaded(dated(tmp_path, dates))
+    assert any("1 of 100 rows" in note for note in notes)
+    times = pd.to_datetime(dataset.interactions["timestamp"], unit="s")
+    assert day in set(times.dt.strftime("%Y-%m-%d"))
+    assert len(times) == 99
+
+
+def test_what_is_no_bad_row_is_not_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, [*orders(100), orders(100)[5]])
+    with pytest.raises(DataError, match=r"line 102: user 'c5' has item .* again"):
+        load(f"{path}?bad_rows=skip", repeats="refuse")
+    table = tmp_path / "events.jsonl"
+    lines = [f'{{"user_id": "u{n % 9}", "item_id": "i{n}"}}' for n in range(100)]
+    table.write_text("\n".join([lines[0], "oops", *lines[1:]]))
+    dataset, notes = loaded(f"{table}?bad_rows=skip")
+    assert len(dataset.interactions) == 100
+    assert any("line 2" in note for note in notes)
+
+
+def test_a_header_in_another_case_is_no_row(tmp_path: Path) -> None:
+    lines = orders()
+    lines[50] = HEADER.upper()
+    with pytest.raises(DataError, match="line 52: the header stands here again"):
+        load(str(written(tmp_path, lines)))

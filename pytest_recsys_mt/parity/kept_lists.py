@@ -15,7 +15,7 @@ from pytest_recsys_mt.parity import log_report
 from pytest_recsys_mt.parity.asked_lists import ANSWERS_FILE
 from pytest_recsys_mt.parity.process import run_pytest
 from pytest_recsys_mt.parity.recorded_requests import write_log
-from pytest_recsys_mt.report.kept_lists import Kept, kept
+from pytest_recsys_mt.report.kept_lists import Kept, kept, require_one_question
 from pytest_recsys_mt.safety.errors import DataError
 
 
@@ -32,7 +32,8 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
         exit status of pytest where a recommender could not be asked.
 
     Raises:
-        DataError: If a run has no lists that can be compared.
+        DataError: If a run has no lists that can be compared, or two runs asked other
+            questions.
         PolicyError: If there is no such run.
     """
     specs = (given.first, given.second)
@@ -40,6 +41,8 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
         kept(spec) if is_run else None
         for spec, is_run in zip(specs, sides, strict=True)
     ]
+    if runs[0] is not None and runs[1] is not None:
+        require_one_question(runs[0], runs[1])
     known = next(each for each in runs if each is not None)
     names = [
         each.name if each is not None else spec

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,3 +121,58 @@ def test_what_a_kept_run_cannot_show_is_said(
 )
 def test_recommenders_and_logs_are_no_kept_runs(spec: str) -> None:
     assert not is_kept(spec)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"settings": {"k": 5}}, "other --recsys-k: 10 in Shop.json, 5 in other.json"),
+        (
+            {"settings": {"history": 5}},
+            "other --recsys-history: 20 in Shop.json, 5 in other.json",
+        ),
+        ({"seed": 1}, "other seed: 0 in Shop.json, 1 in other.json"),
+        (
+            {"data_digest": "0" * 64},
+            "other data: {data} in Shop.json, 000000000000 in other.json",
+        ),
+        (
+            {"digests": {"users": "1" * 64}},
+            "other users: {users} in Shop.json, 111111111111 in other.json",
+        ),
+    ],
+)
+def test_runs_of_other_questions_are_not_compared(
+    project: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, Any],
+    reason: str,
+) -> None:
+    record = json.loads((project / "Shop.json").read_text())
+    reason = reason.format(
+        data=record["data_digest"][:12],
+        users=record["digests"]["users"][:12],
+    )
+    for name, value in change.items():
+        record[name] = {**record[name], **value} if isinstance(value, dict) else value
+    (project / "other.json").write_text(json.dumps(record))
+    status, text = parity(project, capfd, monkeypatch, "Shop.json", "other.json")
+    assert status == 2
+    assert reason in text
+    assert "other lists" not in text
+
+
+def test_runs_of_other_tests_are_compared(
+    project: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = json.loads((project / "Shop.json").read_text())
+    record["results"][0]["nodeid"] = "test_more.py::test_lists[shop.py:Shop]"
+    record["digests"]["users"] = "1" * 64
+    (project / "other.json").write_text(json.dumps(record))
+    sides = ("Shop.json", "other.json")
+    status, text = parity(project, capfd, monkeypatch, *sides, "--margin=5")
+    assert status == 0
+    assert "the same lists" in text

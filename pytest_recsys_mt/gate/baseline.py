@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_recsys_mt.gate.damaged_lists import fault_of_lists
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.reading import parsed
@@ -178,7 +179,7 @@ def _fault(document: Mapping[str, Any]) -> str:
             nodeid = row.get("nodeid")
             named = f" ({one_line(nodeid)})" if isinstance(nodeid, str) else ""
             return f"row {number} of 'results'{named}: {fault}"
-    return ""
+    return fault_of_lists(document)
 
 
 def _is_drift(value: object) -> bool:

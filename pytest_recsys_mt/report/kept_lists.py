@@ -19,6 +19,9 @@ KEPT = re.compile(r"(\d+|accepted|.+\.json)(?::(.+))?")
 OPTIONS = ("users", "history", "candidates", "k", "prompt")
 """Settings of a run that its requests depend on, each of which is an option."""
 
+QUESTION = tuple(f"--recsys-{name}" for name in ("data", "seed", *OPTIONS, "prompts"))
+"""The options that say what is asked."""
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -52,7 +55,9 @@ class Kept:
             yield {"request": user, "user": user, "items": list(titles)}
 
     def options(self) -> list[str]:
-        """The options with which another recommender is asked the same."""
+        """The options with which another recommender is asked the same; see
+        `QUESTION`.
+        """
         settings = self.record["settings"]
         given = [f"--recsys-data={self.record['data']}"]
         given.append(f"--recsys-seed={self.record['seed']}")

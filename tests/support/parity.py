@@ -1,7 +1,9 @@
 """What tests use of `parity`."""
 
+from pytest_recsys_mt.parity import staged
 from pytest_recsys_mt.parity.asked_lists import ANSWERS_FILE
 from pytest_recsys_mt.parity.asked_lists import test_lists_of_a_kept_run as ask_lists
+from pytest_recsys_mt.parity.asking import Answered
 from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.comparison import Comparison, compare
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
@@ -19,6 +21,7 @@ __all__ = [
     "ANSWERS_FILE",
     "DAY",
     "WAYS",
+    "Answered",
     "Comparison",
     "Differing",
     "Explanation",
@@ -39,4 +42,5 @@ __all__ = [
     "read",
     "recorded",
     "request_of",
+    "staged",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_recsys_mt.gate.damaged_lists import fault_of_lists
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.reading import parsed
@@ -178,7 +179,7 @@ def _fault(document: Mapping[str, Any]) -> str:
             nodeid = row.get("nodeid")
             named = f" ({one_line(nodeid)})" if isinstance(nodeid, str) else ""
             return f"row {number} of 'results'{named}: {fault}"
-    return ""
+    return fault_of_lists(document)
 
 
 def _is_drift(value: object) -> bool:
@@ -249,14 +250,28 @@ def differences(old: Facts, new: Facts) -> list[str]:
     """Why two records cannot be compared, one sentence each,
     with the digests; empty if they can.
     """
-    old_tests = addresses(old["results"])
-    new_tests = addresses(new["results"])
+    found = other_questions(old, new, "the baseline", "this run")
+    if addresses(old["results"]) != addresses(new["results"]):
+        found.append(_other_tests(old, new))
+    return found
+
+
+def other_questions(old: Facts, new: Facts, old_name: str, new_name: str) -> list[str]:
+    """How the unchanged requests of two records differ, one sentence each; empty if they
+    do not.
+
+    Args:
+        old: One record.
+        new: The other one.
+        old_name: What sentences call it.
+        new_name: What they call the other one.
+    """
     facts: list[tuple[str, object, object]] = [
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
     ]
     # Tests send different requests, so other tests have other digests of them.
-    if old_tests == new_tests:
+    if addresses(old["results"]) == addresses(new["results"]):
         facts.append(
             ("users", old["digests"].get("users"), new["digests"].get("users")),
         )
@@ -268,15 +283,11 @@ def differences(old: Facts, new: Facts) -> list[str]:
         # Earlier versions recorded fewer.
         if name in old_options and name not in PROMPTS:
             facts.append((name, old_options[name], value))
-    found = []
-    for name, was, now in facts:
-        if was != now:
-            found.append(
-                f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run",
-            )
-    if old_tests != new_tests:
-        found.append(_other_tests(old, new))
-    return found
+    return [
+        f"other {name}: {_short(was)} in {old_name}, {_short(now)} in {new_name}"
+        for name, was, now in facts
+        if was != now
+    ]
 
 
 def _other_tests(old: Facts, new: Facts) -> str:

@@ -63,20 +63,33 @@ def in_words(lists: ChangedLists | None) -> str:
 def claim_in_words(claim: ListsClaim) -> str:
     """What the policy demands of the lists of some users, and what is shown of it."""
     if claim["agreement"] is None:
-        return f"of {claim['of']} both records have no list, so nothing is shown of their agreement"
+        return claim.get("missing") or (
+            f"of {claim['of']} both records have no list, so nothing is shown of their agreement"
+        )
+    least = f"{claim['least']:g}"
     shown = {
-        "holds": "as the policy demands",
-        "violated": "less than the policy demands",
-        "inconclusive": "which shows neither that it is enough nor that it is not",
+        "holds": f": at least {least}, as demanded",
+        "violated": f": less than {least}, which is demanded",
+        "inconclusive": f", which shows neither at least {least}, as demanded, nor less",
     }
     return (
-        f"those of {claim['of']} agree {claim['agreement']:.3f} ({claim['low']:.3f} to {claim['high']:.3f}; {claim['users']} users) "
-        f"with the baseline, at least {claim['least']:g} is demanded: {shown[claim['status']]}"
+        f"the lists of {claim['of']} agree {claim['agreement']:.3f} ({claim['low']:.3f} to {claim['high']:.3f}; "
+        f"{claim['users']} users) with those of the baseline{shown[claim['status']]}"
     )
 
 
 UNCLEAR = "it is not shown"
-"""How `too_many` begins where users are too few for a claim."""
+"""How a reason begins where users are too few for a claim, or are not there."""
+
+NO_LISTS = "the records have no lists of the same users; accept a run of this version as the baseline"
+VARYING = "its lists vary by themselves, so one list of each user shows no change; use served_as_trained"
+
+
+def shows_others(reason: str) -> bool:
+    """Whether a reason of `too_many` or `unshown` is that lists are shown to be others,
+    and not that nothing is shown of them.
+    """
+    return reason not in (NO_LISTS, VARYING) and not reason.startswith(UNCLEAR)
 
 
 def too_many(lists: ChangedLists | None, most: float, alpha: float) -> str:
@@ -116,9 +129,9 @@ def unshown(lists: ChangedLists | None) -> list[str]:
 
 def _nothing_shown(lists: ChangedLists | None) -> str:
     if lists is None:
-        return "the records have no lists of the same users; accept a run of this version as the baseline"
+        return NO_LISTS
     if lists["varies"]:
-        return "its lists vary by themselves, so one list of each user shows no change; use served_as_trained"
+        return VARYING
     return ""
 
 

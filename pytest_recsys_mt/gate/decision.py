@@ -3,12 +3,18 @@ in one sentence.
 """
 
 import datetime
+import fnmatch
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from pytest_recsys_mt.gate.changed_lists import UNCLEAR, too_many, unshown
+from pytest_recsys_mt.gate.changed_lists import (
+    UNCLEAR,
+    shows_others,
+    too_many,
+    unshown,
+)
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.model_comparisons import ModelComparer
 from pytest_recsys_mt.gate.nodeids import name_of_row
@@ -100,6 +106,7 @@ class Gate:
         ]
         if self.configured:
             clauses += _changes(comparisons)
+        clauses += self._unused_lists_rules(document["models"])
         inconclusive = []
         ungated = []
         for row in rows:
@@ -206,7 +213,20 @@ class Gate:
             for reason in filter(None, found):
                 if self.inconclusive == "fail" or not reason.startswith(UNCLEAR):
                     text = f"{comparison['model']}: {reason}"
-                    yield Reason("lists", f"changed_lists: {text}", text)
+                    kind: Kind = "lists" if shows_others(reason) else "unshown lists"
+                    yield Reason(kind, f"changed_lists: {text}", text)
+
+    def _unused_lists_rules(self, models: Sequence[str]) -> list[str]:
+        """The rules on lists that fit no model of the run, a text for each: a policy may
+        be that of several recommenders, which are not all in each run.
+        """
+        if self.baseline is None:
+            return []
+        return [
+            f"the rule of [[gate.lists]] for models {rule.model!r} fits none of this run ({', '.join(models)})"
+            for rule in self.policy.lists
+            if not any(fnmatch.fnmatchcase(model, rule.model) for model in models)
+        ]
 
     def _success(self, rows: Sequence[Row]) -> str:
         """How many rows are in which state, for a gate that passes."""

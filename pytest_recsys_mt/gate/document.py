@@ -181,6 +181,7 @@ class ListsClaim(TypedDict):
         low: The lower bound of the mean over all such users.
         high: The upper bound.
         status: ``holds``, ``violated`` or ``inconclusive``.
+        missing: Why there are no such users, if the run has no such group.
     """
 
     of: str
@@ -190,6 +191,7 @@ class ListsClaim(TypedDict):
     low: float
     high: float
     status: str
+    missing: NotRequired[str]
 
 
 class ChangedLists(TypedDict):

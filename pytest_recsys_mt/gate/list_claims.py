@@ -15,6 +15,9 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 
 ALL = "all users"
 
+NAMED = 10
+"""Groups of a run that are named where it lacks one."""
+
 Lists = Mapping[str, Sequence[str]]
 
 
@@ -47,10 +50,14 @@ def claims_of(
         for name, members in _groups(rule, new, users)
     ]
     share = alpha / max(1, len(judged))
-    return [
+    claims = [
         _claim(rule, name, [agreement[user] for user in own], share)
         for rule, name, own in judged
     ]
+    for (rule, _, _), claim in zip(judged, claims, strict=True):
+        if missing := _missing(rule.group, new):
+            claim["missing"] = missing
+    return claims
 
 
 def _drawn(user: str) -> bytes:
@@ -97,6 +104,19 @@ def _groups(
     for each in values or [""]:
         members = {user for user, own in value_by_user.items() if own == each}
         yield (f"{slicing}={each}" if each else slicing), members
+
+
+def _missing(group: str, record: Facts) -> str:
+    """Why the run has no such group; empty if it has it, or none is asked for."""
+    slicing, _, value = group.partition("=")
+    value_by_user = record.get("groups", {}).get(slicing)
+    if not group or (value_by_user and value in ("", *value_by_user.values())):
+        return ""
+    if not value_by_user:
+        return f"this run was not divided by {slicing!r}: --recsys-slices={slicing}"
+    groups = [f"{slicing}={each}" for each in sorted(set(value_by_user.values()))]
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return f"this run has no group {group!r}; it has {', '.join(groups[:NAMED])}{more}"
 
 
 def _claim(

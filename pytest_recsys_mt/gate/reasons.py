@@ -9,7 +9,8 @@ from typing import Literal
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
-    "vacuous", "refused", "regressed", "suspicious", "unclear", "lists", "early", "drift", "partial",
+    "vacuous", "refused", "regressed", "suspicious", "unclear", "lists", "unshown lists",
+    "early", "drift", "partial",
 ]  # fmt: skip
 
 KINDS: Mapping[Kind, str] = {
@@ -27,6 +28,7 @@ KINDS: Mapping[Kind, str] = {
     "suspicious": "{count} suspiciously better ({names})",
     "unclear": "{count} not shown to be as good as before ({names})",
     "lists": "other lists than the baseline ({names})",
+    "unshown lists": "lists not shown to be as demanded ({names})",
     "early": "{names}",
     "drift": "{names}",
     "partial": "the run is partial: {names}",

@@ -15,13 +15,14 @@ from pytest_recsys_mt.safety.sanitize import sanitize
 
 ANSWERS_FILE = "RECSYS_MT_PARITY_LISTS"
 """Environment variable with the file of the answers to write, the users that are compared,
-and how many places of each list, as JSON.
+how many places of each list, the name of the kept run and the digest of its data, as JSON.
 """
 
 
 def test_lists_of_a_kept_run(recsys: Any) -> None:
     """The recommender gives the lists of a kept run's users; a noisy one two for each."""
     task = json.loads(os.environ[ANSWERS_FILE])
+    _require_same_data(recsys.dataset, task["run"], task["data_digest"])
     users = set(task["users"])
     rows = []
     for asked in recsys.run().sample().asked:
@@ -38,3 +39,15 @@ def test_lists_of_a_kept_run(recsys: Any) -> None:
             pytrace=False,
         )
     write_log(Path(task["answers"]), rows)
+
+
+def _require_same_data(dataset: Any, run: str, digest: str | None) -> None:
+    """Fail if the data are others than those of the kept run: its users would be asked
+    other questions.
+    """
+    if digest and digest != dataset.digest:
+        pytest.fail(
+            f"the data changed since {run}: {dataset.name} is {dataset.digest[:12]} by its digest now, and was {digest[:12]}, "
+            f"so its users would be asked other questions; make a new run, or compare with the data of then",
+            pytrace=False,
+        )

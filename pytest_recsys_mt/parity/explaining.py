@@ -13,7 +13,12 @@ from pytest_recsys_mt.parity.probes import (
     explanation,
     guesses_for,
 )
-from pytest_recsys_mt.parity.staged import MOST_USERS, common_stages, lost_by_stages
+from pytest_recsys_mt.parity.staged import (
+    MOST_USERS,
+    common_stages,
+    lost_by_stages,
+    not_compared,
+)
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict.answers import Answers
 from pytest_recsys_mt.verdict.verdict import SHARED, Verdict, annotate
@@ -29,7 +34,8 @@ def explained(
     recommenders: Callable[[str], Any],
 ) -> Verdict:
     """The verdict; if it is violated, and both recommenders are deterministic, with the
-    changed request that would explain it, and the stages that lose items.
+    changed request that would explain it, and the stages that lose items; if one is not,
+    with the reason that stages are not compared.
 
     Args:
         verdict: On the answers of both.
@@ -38,7 +44,7 @@ def explained(
         recommenders: The fixture `recsys_recommenders`, which makes their stages.
     """
     if not all(each.deterministic for each in both):
-        return verdict
+        return _without_stages(verdict, both)
     if both[0].runner.settings.plan:
         _plan(both, sides)
         return verdict
@@ -61,6 +67,16 @@ def explained(
     shared["text"] = " ".join(filter(None, (sentence, shared.get("text", ""))))
     cause = {"words": found.words, "explained": found.explained, "tried": found.tried}
     return annotate(verdict, **{SHARED: shared, CAUSE: cause})
+
+
+def _without_stages(verdict: Verdict, both: tuple[Any, Any]) -> Verdict:
+    """The verdict; if it is violated, with the reason that stages are not compared."""
+    why = not_compared(both)
+    if verdict.status != "violated" or both[0].runner.settings.plan or not why:
+        return verdict
+    shared = dict(verdict.details.get(SHARED, {}))
+    shared["text"] = " ".join(filter(None, (why, shared.get("text", ""))))
+    return annotate(verdict, **{SHARED: shared})
 
 
 def _no_cause(guesses: int, missing: int) -> str:

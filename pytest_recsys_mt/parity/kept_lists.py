@@ -15,7 +15,12 @@ from pytest_recsys_mt.parity import log_report
 from pytest_recsys_mt.parity.asked_lists import ANSWERS_FILE
 from pytest_recsys_mt.parity.process import run_pytest
 from pytest_recsys_mt.parity.recorded_requests import write_log
-from pytest_recsys_mt.report.kept_lists import Kept, kept
+from pytest_recsys_mt.report.kept_lists import (
+    QUESTION,
+    Kept,
+    kept,
+    require_one_question,
+)
 from pytest_recsys_mt.safety.errors import DataError
 
 
@@ -32,7 +37,8 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
         exit status of pytest where a recommender could not be asked.
 
     Raises:
-        DataError: If a run has no lists that can be compared.
+        DataError: If a run has no lists that can be compared, or two runs asked other
+            questions.
         PolicyError: If there is no such run.
     """
     specs = (given.first, given.second)
@@ -40,6 +46,8 @@ def run(given: argparse.Namespace, sides: Sequence[bool]) -> int:
         kept(spec) if is_run else None
         for spec, is_run in zip(specs, sides, strict=True)
     ]
+    if runs[0] is not None and runs[1] is not None:
+        require_one_question(runs[0], runs[1])
     known = next(each for each in runs if each is not None)
     names = [
         each.name if each is not None else spec
@@ -72,11 +80,13 @@ def _ask(given: argparse.Namespace, spec: str, known: Kept, answers: Path) -> in
     """Let pytest ask a recommender for the lists of a kept run's users; returns its exit
     status.
     """
-    for option in ("data", "users", "open"):
-        if getattr(given, option):
-            raise DataError(
-                f"--{option} is that of {known.name}, whose users are asked; leave it out",
-            )
+    own = [f"--{name}" for name in ("data", "users", "open") if getattr(given, name)]
+    options = [argument.partition("=")[0] for argument in given.pytest]
+    refused = [*own, *filter(QUESTION.__contains__, options)]
+    if refused:
+        raise DataError(
+            f"{refused[0]} is that of {known.name}, whose users are asked; leave it out",
+        )
     command = ["-q", "--pyargs", "pytest_recsys_mt.parity"]
     command += ["-o", "python_files=asked_lists.py", "--recsys-keep=no"]
     command += [f"--recsys-model={spec}", *known.options()]
@@ -86,6 +96,8 @@ def _ask(given: argparse.Namespace, spec: str, known: Kept, answers: Path) -> in
         "answers": str(answers),
         "users": list(known.lists),
         "places": known.places,
+        "run": known.run,
+        "data_digest": known.record.get("data_digest"),
     }
     status = run_pytest([*command, *given.pytest], **{ANSWERS_FILE: json.dumps(task)})
     if not status and not answers.exists():

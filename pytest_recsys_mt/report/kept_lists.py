@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.gate.baseline import other_questions, read
 from pytest_recsys_mt.gate.changed_lists import varies
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.store import called, record_named
@@ -19,20 +19,30 @@ KEPT = re.compile(r"(\d+|accepted|.+\.json)(?::(.+))?")
 OPTIONS = ("users", "history", "candidates", "k", "prompt")
 """Settings of a run that its requests depend on, each of which is an option."""
 
+QUESTION = tuple(f"--recsys-{name}" for name in ("data", "seed", *OPTIONS, "prompts"))
+"""The options that say what is asked."""
+
 
 @dataclass(frozen=True)
 class Kept:
     """The lists of one model of a kept run.
 
     Attributes:
-        name: Of the run and of the model.
+        model: The model.
+        run: The name of the run.
         record: The whole record.
         lists: The first titles of each user's list.
     """
 
-    name: str
+    model: str
+    run: str
     record: Document
     lists: Mapping[str, Sequence[str]]
+
+    @property
+    def name(self) -> str:
+        """The name of the model and of the run."""
+        return f"{self.model} of {self.run}"
 
     @property
     def places(self) -> int:
@@ -45,7 +55,9 @@ class Kept:
             yield {"request": user, "user": user, "items": list(titles)}
 
     def options(self) -> list[str]:
-        """The options with which another recommender is asked the same."""
+        """The options with which another recommender is asked the same; see
+        `QUESTION`.
+        """
         settings = self.record["settings"]
         given = [f"--recsys-data={self.record['data']}"]
         given.append(f"--recsys-seed={self.record['seed']}")
@@ -85,4 +97,22 @@ def kept(spec: str) -> Kept:
             f"{model} varies by itself in {called(path)}, of which one list of each user is kept, so no change shows: name both "
             f"recommenders, as in recsys-mt parity {model} OTHER",
         )
-    return Kept(f"{model} of {called(path)}", record, lists[model])
+    return Kept(model, called(path), record, lists[model])
+
+
+def require_one_question(first: Kept, second: Kept) -> None:
+    """Refuse two kept runs that asked other questions: their lists differ for that alone.
+
+    Raises:
+        DataError: If they did; says what differs.
+    """
+    found = other_questions(first.record, second.record, first.run, second.run)
+    names = (first.record["data"], second.record["data"])
+    if names[0] != names[1] and not first.record.get("data_digest"):
+        found.append(
+            f"other data: {names[0]} in {first.run}, {names[1]} in {second.run}"
+        )
+    if found:
+        raise DataError(
+            f"{first.name} and {second.name} answered other questions, so their lists are not compared: {'; '.join(found)}",
+        )

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import PolicyError
-from tests.support.gate import ListsRule, claims_of, load, unshown
+from tests.support.gate import (
+    UNCLEAR,
+    Gate,
+    ListsRule,
+    Policy,
+    claim_in_words,
+    claims_of,
+    load,
+    unshown,
+)
 
 FILMS = [f"Film {number}" for number in range(40)]
 
@@ -52,8 +61,84 @@ def test_few_users_show_neither() -> None:
     counts: Any = {"varies": False, "claims": claims}
     (reason,) = unshown(counts)
     assert reason.startswith(
-        "it is not shown that lists agree: those of all users agree"
+        "it is not shown that lists agree: the lists of all users agree"
     )
+    assert "which shows neither at least 0.95, as demanded, nor less" in reason
+
+
+@pytest.mark.parametrize(
+    ("lost", "least", "end"),
+    [
+        (0.0, 0.9, "with those of the baseline: at least 0.9, as demanded"),
+        (1.0, 0.99, "with those of the baseline: less than 0.99, which is demanded"),
+    ],
+)
+def test_the_sentence_says_what_is_demanded(
+    lost: float, least: float, end: str
+) -> None:
+    old, new = records(400, lost, {f"u{n}": "b" for n in range(400)})
+    (claim,) = claims_of(old, new, "shop", "shop", [ListsRule(least)], 0.05)
+    assert claim_in_words(claim).startswith("the lists of all users agree ")
+    assert claim_in_words(claim).endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        (
+            "colour",
+            "this run was not divided by 'colour': --recsys-slices=colour",
+        ),
+        (
+            "colour=red",
+            "this run was not divided by 'colour': --recsys-slices=colour",
+        ),
+        (
+            "plan=c",
+            "this run has no group 'plan=c'; it has plan=a, plan=b",
+        ),
+        ("plan=d", "of plan=d both records have no list"),
+    ],
+)
+def test_a_group_that_is_not_there_is_said(group: str, reason: str) -> None:
+    groups = {f"u{n}": "ab"[n % 2] for n in range(100)}
+    old, new = records(100, 0.0, groups)
+    if group == "plan=d":
+        new["groups"]["plan"]["stranger"] = "d"
+    policy = Policy(lists=(ListsRule(0.9, group),))
+    gate = decided(policy, old, new)
+    assert gate["status"] == "failed"
+    assert f"lists not shown to be as demanded (shop: {UNCLEAR}" in gate["sentence"]
+    assert reason in gate["sentence"]
+    assert "other lists than the baseline" not in gate["sentence"]
+
+
+def test_a_rule_that_fits_no_model_is_said() -> None:
+    old, new = records(200, 0.0, {})
+    rules = (ListsRule(0.9), ListsRule(0.9, model="nope*"))
+    gate = decided(Policy(lists=rules), old, new)
+    assert gate["status"] == "passed"
+    assert gate["sentence"].endswith(
+        "the rule of [[gate.lists]] for models 'nope*' fits none of this run (shop)",
+    )
+
+
+def decided(policy: Policy, old: Any, new: Any) -> Any:
+    """The gate of a run whose one test holds as before."""
+    row = {
+        "nodeid": "t.py::test_x[shop]", "suite": "s", "model": "shop", "relation": "", "oracle": "o",
+        "status": "holds", "outcome": "passed", "expected": "holds", "reason": "", "allowed": "at most",
+        "per_user": {f"u{n}": 0.0 for n in range(200)}, "reach": [0, 1], "details": {}, "vacuous": "",
+    }  # fmt: skip
+    both = [
+        {
+            "models": ["shop"], "results": [row], "settings": {}, "digests": {}, "data_digest": "a", "seed": 0,
+            "varying": [], **each,
+        }
+        for each in (old, new)
+    ]  # fmt: skip
+    gate = Gate(policy=policy, configured=True, baseline=("old.json", both[0]))  # type: ignore[arg-type]
+    return gate.decide(both[1], [], {})  # type: ignore[arg-type]
 
 
 def test_at_the_limit_a_release_passes_as_seldom_as_said() -> None:
@@ -139,5 +224,5 @@ def test_the_gate_fails_for_a_group(
     printed = " ".join(second.stdout.str().split())
     assert second.ret == 1
     assert "other lists than the baseline" in printed
-    assert "those of activity=" in printed
-    assert "less than the policy demands" in printed
+    assert "the lists of activity=" in printed
+    assert "less than 0.9, which is demanded" in printed

@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pytest_recsys_mt import RecommenderError
+from tests.support.parity import Answered, Differing, staged
 from tests.support.recommenders import resolve
 
 SHOP = '''
@@ -52,8 +56,15 @@ class Empty(Shop):
     sold_out = frozenset(ITEMS[:150:3])
     unindexed = frozenset(ITEMS[1:60:6])
 
-class Fast(Shop):
-    stages = ("retrieve", "rank")
+class Broken(Shop):
+    def sell(self, requests):
+        raise RuntimeError("no index")
+
+    def rank(self, requests):
+        return [sorted(found)[::-1] for found in self.retrieve(requests)]
+
+class Noisy(Broken):
+    deterministic = False
 
 class Wrong(Shop):
     stages = ("retrieve", "score")
@@ -96,13 +107,18 @@ def printed(*arguments: str) -> str:
 
 def test_the_stage_that_loses_items_is_named(project: Path) -> None:
     text = printed("shop.py:Shop", "shop.py:Stale")
-    assert "items of the other side for 20 users; its stages lose" in text
+    assert "items of the other side for 20 users; it loses" in text
     assert "by 'retrieve'." in text
     text = printed("shop.py:Shop", "shop.py:Empty", "--exact")
     assert "by 'retrieve', " in text
     assert "by 'sell'." in text
-    # Of other stages nothing is said.
-    assert "its stages lose" not in printed("shop.py:Shop", "shop.py:Fast")
+    text = printed("shop.py:Shop", "shop.py:Broken")
+    assert "it loses" not in text
+    assert "No stage of shop.py:Broken loses an item" not in text
+    assert "Stages of shop.py:Broken gave no answer: 'sell' for 20 of 20" in text
+    assert "no index" in text
+    text = printed("shop.py:Shop", "shop.py:Noisy")
+    assert "Stages are not compared: shop.py:Noisy does not declare that" in text
 
 
 def test_a_stage_is_judged_like_a_recommender(project: Path) -> None:
@@ -111,6 +127,115 @@ def test_a_stage_is_judged_like_a_recommender(project: Path) -> None:
     assert "few_items_lost" in text
     text = printed("-m", "pytest", "--recsys-model=shop.py:Shop", "--recsys-users=100")
     assert "2 passed" in text
+
+
+USERS = 3
+
+
+def said(
+    monkeypatch: pytest.MonkeyPatch,
+    answers: Mapping[str, Answered],
+    stages: tuple[tuple[str, ...], tuple[str, ...]] = (("find", "rank"),) * 2,
+    deterministic: tuple[bool, bool] = (True, True),
+) -> str:
+    """The sentence on the stages of `A` and `B`, of whom A shows ``x`` to each user, and B
+    does not; by the answer of each stage to all of them.
+    """
+    both = tuple(
+        SimpleNamespace(
+            model=model,
+            deterministic=always,
+            runner=SimpleNamespace(subject=SimpleNamespace(stages=own)),
+        )
+        for model, own, always in zip("AB", stages, deterministic, strict=True)
+    )
+
+    def answer(spec: str, requests: list[Any], purpose: str) -> list[Answered]:
+        assert purpose == "control"
+        return [answers.get(spec, Answered(("x", "y")))] * len(requests)
+
+    monkeypatch.setattr(staged, "answers_of", answer)
+    request: Any = None
+    differing = [Differing(request, (("x", "y"), ("y",)))] * USERS
+    return staged.lost_by_stages(both, lambda spec: spec, differing)  # type: ignore[arg-type]
+
+
+FAILED = Answered(None, "RuntimeError: no index")
+Y = Answered(("y",))
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        (
+            {"B?stage=find": Y, "B?stage=rank": Y},
+            "The lists of B lack 3 items of the other side for 3 users; it loses 3 by 'find'.",
+        ),
+        (
+            {},
+            "The lists of B lack 3 items of the other side for 3 users; it loses 3 after its last stage 'rank'.",
+        ),
+        # A later stage adds it again.
+        (
+            {"B?stage=find": Y},
+            "The lists of B lack 3 items of the other side for 3 users; it loses 3 after its last stage 'rank'.",
+        ),
+        (
+            dict.fromkeys(("A?stage=rank", "B?stage=rank"), Y),
+            "The lists of B lack 3 items of the other side for 3 users; it loses 3 that the last stage of A lacks too.",
+        ),
+        (
+            {"B?stage=find": FAILED},
+            "Stages of B gave no answer: 'find' for 3 of 3 users; the first reason: RuntimeError: no index.",
+        ),
+        (
+            {"A?stage=find": FAILED, "A?stage=rank": FAILED},
+            "Stages of A gave no answer: 'find' for 3 of 3 users, 'rank' for 3 of 3 users; the first reason: RuntimeError: no index.",
+        ),
+    ],
+)
+def test_what_the_stages_show_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+    answers: Mapping[str, Answered],
+    sentence: str,
+) -> None:
+    assert said(monkeypatch, answers) == sentence
+
+
+@pytest.mark.parametrize(
+    ("stages", "deterministic", "sentence"),
+    [
+        (
+            (("find", "rank"), ("rank",)),
+            (True, True),
+            "Stages are not compared: A shows 'find', 'rank', and B shows 'rank'.",
+        ),
+        (
+            ((), ("rank",)),
+            (True, True),
+            "Stages are not compared: A shows none, and B shows 'rank'.",
+        ),
+        (
+            (("rank",), ("rank",)),
+            (True, False),
+            "Stages are not compared: B does not declare that it always answers alike.",
+        ),
+        (
+            (("rank",), ()),
+            (False, False),
+            "Stages are not compared: A and B do not declare that they always answer alike.",
+        ),
+        (((), ()), (False, True), ""),
+        (((), ()), (True, True), ""),
+    ],
+)
+def test_it_is_said_why_stages_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+    stages: tuple[tuple[str, ...], tuple[str, ...]],
+    deterministic: tuple[bool, bool],
+    sentence: str,
+) -> None:
+    assert said(monkeypatch, {}, stages, deterministic) == sentence
 
 
 @pytest.mark.usefixtures("project")

@@ -2,7 +2,13 @@
 
 from pytest_recsys_mt.gate import policy
 from pytest_recsys_mt.gate.baseline import decoded, document_in, read, record_in
-from pytest_recsys_mt.gate.changed_lists import changed_lists, in_words, unshown
+from pytest_recsys_mt.gate.changed_lists import (
+    UNCLEAR,
+    changed_lists,
+    claim_in_words,
+    in_words,
+    unshown,
+)
 from pytest_recsys_mt.gate.comparable import unknown_in_one, unknown_of
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.decision import Gate
@@ -38,6 +44,7 @@ __all__ = [
     "MOST",
     "OF_EXAMPLES",
     "OF_ROWS",
+    "UNCLEAR",
     "Changed",
     "Choice",
     "Decision",
@@ -55,6 +62,7 @@ __all__ = [
     "address",
     "bounds_of",
     "changed_lists",
+    "claim_in_words",
     "claims_of",
     "compare",
     "decoded",

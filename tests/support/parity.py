@@ -1,5 +1,9 @@
 """What tests use of `parity`."""
 
+from pytest_recsys_mt.parity import staged
+from pytest_recsys_mt.parity.asked_lists import ANSWERS_FILE
+from pytest_recsys_mt.parity.asked_lists import test_lists_of_a_kept_run as ask_lists
+from pytest_recsys_mt.parity.asking import Answered
 from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.comparison import Comparison, compare
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
@@ -14,8 +18,10 @@ from pytest_recsys_mt.parity.recorded_requests import Histories, recorded, reque
 from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, read
 
 __all__ = [
+    "ANSWERS_FILE",
     "DAY",
     "WAYS",
+    "Answered",
     "Comparison",
     "Differing",
     "Explanation",
@@ -25,6 +31,7 @@ __all__ = [
     "RowReader",
     "add",
     "arguments",
+    "ask_lists",
     "compare",
     "explanation",
     "finish",
@@ -35,4 +42,5 @@ __all__ = [
     "read",
     "recorded",
     "request_of",
+    "staged",
 ]

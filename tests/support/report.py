@@ -35,7 +35,7 @@ from pytest_recsys_mt.report.glossary import (
 )
 from pytest_recsys_mt.report.judged import judged, unread_in_words, unread_of
 from pytest_recsys_mt.report.junit import _name_ours
-from pytest_recsys_mt.report.kept_lists import is_kept
+from pytest_recsys_mt.report.kept_lists import is_kept, kept
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short, limit_of
 from pytest_recsys_mt.report.outputs import record_at
@@ -93,6 +93,7 @@ __all__ = [
     "inapplicable",
     "is_kept",
     "judged",
+    "kept",
     "limit_in_short",
     "limit_of",
     "lines_of",

@@ -38,7 +38,8 @@ RUN = (
 CHANGING = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?"), "DATE"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "DAY"),
-    (re.compile(r"\bin \d+\.\d\ds"), "in SECONDS"),
+    # The line is as wide as the terminal, whatever the seconds.
+    (re.compile(r"(?m)^=+ (.*) in \d+\.\d\ds( .*)? =+$"), r"=== \1 in SECONDS ==="),
     (re.compile(r'time="[\d.]+"'), 'time="SECONDS"'),
     (re.compile(r'hostname="[^"]+"'), 'hostname="HOST"'),
     (re.compile(r"\b\d+(\.\d+)? s\b"), "SECONDS"),

@@ -74,7 +74,11 @@ class Reader:
         ids = self._paths["items"].ids(said)
         items = [shortened(without_controls(each), LONGEST_ID) for each in ids]
         scores = self._paths.get("scores")
-        return Found(items, [] if scores is None else scores.numbers(said, len(items)))
+        if scores is None:
+            return Found(items)
+        numbers = scores.numbers(said, len(items))
+        scores.require_same_entries(said, self._paths["items"])
+        return Found(items, numbers)
 
     def following(self, said: Any) -> str | int | None:
         """The address or the cursor of the next page; None behind the last."""

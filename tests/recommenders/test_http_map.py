@@ -417,6 +417,117 @@ def test_scores_must_fit_the_items(server: FaultServer, mapped: Made) -> None:
     )
 
 
+LACKING = {
+    "hits": [{"id": "a", "score": 1, "p": {"id": "a"}}, {"sku": "b", "p": None}, {"id": "c", "score": 3, "p": {"id": "c"}}],
+    "tags": [{"label": "x"}, {}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "result.hits[*].id",
+        "result.hits[].id",
+        "result.hits[*].p.id",
+        "result.hits[:10].id",
+        "result.hits[::-1].id",
+        "result.hits | [*].id",
+        "result.hits[*] | [].id",
+        "result.hits[*].p.id | []",
+        "result.hits[*].[id][]",
+        "result.* | [0][].id",
+        "reverse(result.hits[*].id)",
+        "result.[hits][].id | []",
+        "result.hits[?p || sku].id",
+        "result.none[*].id || result.hits[*].id",
+        "[result][].hits[].id",
+    ],
+)
+def test_an_entry_without_an_id_is_noticed_wherever_the_path_goes_through_it(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+) -> None:
+    server.answer = lambda _: Reply({"result": LACKING})
+    said = reason(mapped(f'items = "{items}"\nbody = {{}}'))
+    assert f"line 1: items = {items!r} finds nothing in 1 of 3 entries" in said
+
+
+def test_every_value_of_a_table_counts_as_an_entry(
+    server: FaultServer,
+    mapped: Made,
+) -> None:
+    server.answer = lambda _: Reply({"result": LACKING})
+    said = reason(mapped('items = "result.*[].id | []"\nbody = {}'))
+    assert "finds nothing in 3 of 5 entries" in said
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "hits[?id].id",
+        "hits[?p.id].p.id",
+        "hits[?not_null(tags[*].x, id)].id",
+        "hits[].[id || sku][] | [?@ != 'b']",
+        "hits[?x].id || hits[?id].id",
+        "tags[*].id || hits[?id].id",
+    ],
+)
+def test_entries_that_a_path_leaves_out_on_purpose_are_no_mistake(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+) -> None:
+    server.answer = lambda _: Reply(LACKING)
+    assert items_of(*ask(mapped(f'items = "{items}"\nbody = {{}}'))) == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("items", "scores", "told"),
+    [
+        ("hits[*].id", "hits[*].score", "items = 'hits[*].id' finds nothing in 1 of 3 entries"),
+        ("hits[?id].id", "hits[*].score", "scores = 'hits[*].score' finds nothing in 1 of 3 entries"),
+        ("hits[?id].id", "hits[?score].score", "scores = 'hits[?score].score' does not read the entries that 'hits[?id].id' reads"),
+        ("hits[:2].sku", "sort_by(hits[:2], &p)[].p", "does not read the entries that 'hits[:2].sku' reads"),
+        ("hits[?id].id | []", "hits[1:].p", "does not read the entries"),
+    ],
+)  # fmt: skip
+def test_scores_are_those_of_the_same_entries(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+    scores: str,
+    told: str,
+) -> None:
+    hits = [{"id": "a", "sku": "a", "p": 2}, {"id": "b", "sku": "b", "p": 1, "score": 5}, {"sku": "c", "p": 3, "score": 4}]  # fmt: skip
+    server.answer = lambda _: Reply({"hits": hits})
+    text = f'items = "{items}"\nscores = "{scores}"\nbody = {{}}'
+    assert told in reason(mapped(text))
+
+
+@pytest.mark.parametrize(
+    ("items", "scores"),
+    [
+        ("hits[?s].id", "hits[?s].s"),
+        ("hits[*].film | [*].id", "hits[*].s"),
+        ("hits[].film.id", "hits[:9].s"),
+        ("keys(table)", "values(table)"),
+        ("ids", "hits[*].s"),
+    ],
+)
+def test_scores_of_the_same_entries_order_the_list(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+    scores: str,
+) -> None:
+    hits = [{"id": "a", "s": 1, "film": {"id": "a"}}, {"id": "b", "s": 2, "film": {"id": "b"}}]  # fmt: skip
+    said = {"hits": hits, "ids": ["a", "b"], "table": {"a": 1, "b": 2}}
+    server.answer = lambda _: Reply(said)
+    recommender = mapped(f'items = "{items}"\nscores = "{scores}"\nbody = {{}}')
+    assert items_of(*ask(recommender)) == ("b", "a")
+
+
 def test_a_failure_that_passes_costs_one_more_call(
     server: FaultServer,
     mapped: Made,

@@ -128,6 +128,7 @@ class Map:
         paths: The paths into an answer, by key.
         about: What the map declares of the recommender.
         asks_for_k: Whether the length of the list is sent.
+        sends_cursor: Whether the cursor of a page is sent.
         variables: The environment variables that headers name.
 
     Raises:
@@ -168,6 +169,7 @@ class Map:
         )
         in_each = {*names_in(forms["request"])} if "request" in forms else {"k"}
         self.asks_for_k = "k" in names or ("requests" in names and "k" in in_each)
+        self.sends_cursor = CURSOR in names
         self.about = self._declared(names)
         text = json.dumps(given, sort_keys=True, default=str)
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:32]

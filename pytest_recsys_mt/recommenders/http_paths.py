@@ -74,7 +74,7 @@ class Path:
         applied = self._applied(said)
         found, left_out = applied.found, applied.left_out
         if found is None:
-            raise self.unread(f"finds nothing in the answer; {self._seen(said)}")
+            raise self.unread(self.nothing(said))
         if not isinstance(found, list):
             raise self.unread(f"finds {brief(found)}, which is no list")
         if left_out is not None:
@@ -132,7 +132,15 @@ class Path:
 
     def unread(self, problem: str) -> UnreadError:
         """The error for what the expression finds."""
-        return UnreadError(f"{self._place} = {self.expression!r} {problem}")
+        return UnreadError(self.said(problem))
+
+    def said(self, about: str) -> str:
+        """A sentence on what the expression finds, with its place in the map."""
+        return f"{self._place} = {self.expression!r} {about}"
+
+    def nothing(self, said: Any) -> str:
+        """The end of the sentence on an answer in which it finds nothing."""
+        return f"finds nothing in the answer; {self._seen(said)}"
 
     def _applied(self, said: Any) -> Applied:
         from jmespath.exceptions import JMESPathError

@@ -170,7 +170,7 @@ def test_an_endpoint_with_a_map_shows_what_the_map_makes_of_it(
     assert f"POST {server.url}\n" in out
     assert '{"of": ["m' in out
     assert "HTTP 200" in out
-    assert "\nread\n  2 items\n    1. m" in out
+    assert "\nread\n  2 of the 10 items asked for\n    1. m" in out
     assert key not in out
     assert {headers["x-api-key"] for headers in server.headers} == {key}
     Path("map.toml").write_text('body = {}\nitems = "tip"\n')
@@ -178,3 +178,34 @@ def test_an_endpoint_with_a_map_shows_what_the_map_makes_of_it(
     status, out = tried(capsys, server.url, "--map=map.toml")
     assert status == 1
     assert "map.toml, line 2: items = 'tip' finds nothing in the answer; it has the fields 'top'" in out  # fmt: skip
+
+
+def paged(path: str) -> Reply:
+    items = [f"m{number:03}" for number in (1, 2)]
+    return Reply({"items": items, "paging": {"next": None}, "model": "m7"})
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("paging.next", "finds nothing in the answer; 'paging' has the fields 'next', after page 1"),
+        ("pagign.next", "finds nothing in the answer; it has the fields 'items', 'paging', 'model', after page 1"),
+        ("model", "finds 'm7', after page 1, which was not read"),
+    ],
+)  # fmt: skip
+def test_a_list_that_is_short_and_what_is_read_besides_are_said(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+    path: str,
+    told: str,
+) -> None:
+    need("jmespath")
+    server.get_at = paged
+    Path("map.toml").write_text(
+        f'items = "items"\nversion = "model"\nnext = "{path}"\npages = 1\nquery = {{after = "{{cursor}}"}}\n',
+    )
+    status, out = tried(capsys, server.url, "--map=map.toml", "-k", "5")
+    assert status == 0
+    assert "\nread\n  2 of the 5 items asked for\n    1. m001" in out
+    assert "map.toml, line 2: version = 'model' finds 'm7'\n" in out
+    assert f"map.toml, line 3: next = '{path}' {told}\n" in out

@@ -208,7 +208,7 @@ def test_pages_are_read_until_the_list_is_long_enough(
     asked.clear()
     assert items_of(*ask(recommender, request(k=9))) == ("a", "b", "c", "d", "e")
     assert asked == [None, "p2", "p3"]
-    assert recommender.notes == []
+    assert recommender.notes == []  # of three candidates
 
 
 def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
@@ -219,8 +219,9 @@ def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
     recommender = mapped(PAGED)
     assert items_of(*ask(recommender, request(k=9))) == ("a", "a", "a")
     assert items_of(*ask(recommender, request(k=9))) == ("a", "a", "a")
-    (note,) = recommender.notes
-    assert "2 lists end at 3 pages" in note
+    capped, repeated = sorted(recommender.notes)
+    assert "2 lists end at 3 pages" in capped
+    assert repeated == f"{server.url}: 2 lists have items more than once"
     elsewhere = {"next": "https://evil.example/"}
     server.get_at = lambda path: Reply({"items": ["a"], "paging": elsewhere})
     assert "https://evil.example:443, another server" in reason(recommender)
@@ -229,6 +230,70 @@ def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
         recommender,
         request(k=9),
     )
+
+
+def test_a_page_without_items_ends_a_list(server: FaultServer, mapped: Made) -> None:
+    asked: list[str] = []
+
+    def get(path: str) -> Reply:
+        asked.append(path)
+        found = [["a", "b"], ["c"]][len(asked) - 1 : len(asked)]
+        items = found[0] if found else []
+        return Reply({"items": items, "paging": {"next": f"p{len(asked)}"}})
+
+    server.get_at = get
+    recommender = mapped(PAGED.replace("pages = 3", "pages = 9"))
+    assert items_of(*ask(recommender, request(candidates=None, k=9))) == ("a", "b", "c")
+    assert len(asked) == 3
+    (note,) = recommender.notes
+    assert note.startswith(f"{server.url}: 1 list ends at a page without items")
+
+
+def test_a_cursor_that_nothing_sends_is_named(
+    server: FaultServer, mapped: Made
+) -> None:
+    server.get_at = lambda path: Reply({"items": ["a"], "paging": {"next": "p2"}})
+    text = 'query = {user = "{user}"}\nitems = "items"\nnext = "paging.next"\n'
+    said = reason(mapped(text))
+    assert "line 3: next = 'paging.next' leads to 'p2', which is no address" in said
+    assert "put '{cursor}' into query or body" in said
+
+
+def test_lists_that_are_short_or_repeat_items_are_counted(
+    server: FaultServer, mapped: Made
+) -> None:
+    lists = {"1": ["a"], "2": ["a", "a"], "3": ["a", "b"], "4": []}
+    server.answer = lambda asked: Reply(lists[asked["of"]])
+    recommender = mapped('items = "@"\nbody = {of = "{user}", n = "{k}"}')
+    ask(recommender, *map(request, lists))
+    ask(recommender, request("1", candidates=(item(3),)))
+    short, repeated = sorted(recommender.notes, reverse=True)
+    assert repeated == f"{server.url}: 1 list has an item more than once"
+    assert short.startswith(f"{server.url}: 2 lists have fewer items than asked for")
+    assert "if the server has more, compare map.toml with what it takes" in short
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"items": ["a", "b"], "v": "1"}, "line 2: version = 'model' finds nothing in the answer; it has the fields 'items', 'v'"),
+        ({"items": ["a", "b"], "model": None}, "version = 'model' finds nothing in the answer"),
+        ({"items": ["a", "b"], "model": " "}, "version = 'model' finds an empty text"),
+        ({"fault": "no shelf"}, "the server says: no shelf"),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_not_found_is_no_answer(
+    server: FaultServer,
+    mapped: Made,
+    said: Any,
+    told: str,
+) -> None:
+    server.answer = lambda _: Reply(said)
+    text = 'items = "items"\nversion = "model"\nerror = "fault"\nbody = {}\n'
+    assert told in reason(mapped(text))
+    server.answer = lambda _: Reply({"of": said} if "fault" not in said else said)
+    text = text.replace("{}", '{u = "{users}"}') + 'batch = 2\nanswers = "of"\n'
+    assert told.partition(" finds")[0] in reason(mapped(text))
 
 
 def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:

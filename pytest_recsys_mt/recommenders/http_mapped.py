@@ -273,14 +273,24 @@ class MappedRecommender(HTTPRecommender):
         try:
             return json.loads(content.decode())
         except (ValueError, RecursionError):
-            what = brief(content.decode(errors="replace")) if content else "empty"
-            raise UnreadError(
-                f"the answer is not JSON but {what}; if this means that there is no list, name its status in no_answer"
-            ) from None
+            raise UnreadError(self._unparsed(content)) from None
+
+    def _unparsed(self, content: bytes) -> str:
+        """What an answer is that is not JSON."""
+        file = self.map.file.name
+        text = content.decode(errors="replace").lstrip("\ufeff\r\n\t ")
+        what = brief(text) if text else "empty"
+        if text.startswith("<") and not text.startswith("<?xml"):
+            return f"the answer is not JSON but looks like a web page, perhaps a login: {what}; check path in {file}, and the key"
+        return f"the answer is not JSON but {what}; check path in {file}"
 
     def _require_answer(self, response: httpx2.Response) -> None:
         if response.status_code in self.map.no_answer:
             raise NoAnswerError(response.status_code, self.map.file.name)
+        if response.status_code == 204:
+            raise UnreadError(
+                "the answer is empty (HTTP 204); if this means that there is no list, add no_answer = [204]"
+            )
         super()._require_answer(response)
 
     def _check(self, version: str | None) -> None:

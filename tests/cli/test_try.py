@@ -209,3 +209,21 @@ def test_a_list_that_is_short_and_what_is_read_besides_are_said(
     assert "\nread\n  2 of the 5 items asked for\n    1. m001" in out
     assert "map.toml, line 2: version = 'model' finds 'm7'\n" in out
     assert f"map.toml, line 3: next = '{path}' {told}\n" in out
+
+
+def test_values_of_headers_that_stand_in_a_map_are_hidden(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+) -> None:
+    need("jmespath")
+    Path("map.toml").write_text(
+        f'headers = {{X-Tenant = "{TOKEN}", X-User = "{{user}}", X-Of = "{TOKEN} {{user}}"}}\nitems = "@"\nbody = {{}}\n',
+    )
+    server.answer = lambda _: Reply(["m001"])
+    status, out = tried(capsys, server.url, "--map=map.toml")
+    assert status == 0
+    assert server.headers[0]["x-tenant"] == TOKEN
+    assert server.headers[0]["x-of"] == f"{TOKEN} u001"
+    assert "Content-Type: application/json\n  X-Tenant: [...]\n  X-User: u001\n  X-Of: [...]\n" in out  # fmt: skip
+    assert TOKEN not in out
+    assert "1 of the 10 items asked for" in out

@@ -392,9 +392,18 @@ def test_a_batch_with_one_unknown_user_loses_no_other(
         ('items = "a"\nbatch = 3\nanswers = "@"\nbody = {}', "nothing that is sent names the requests"),
         ('items = "a"\nuser = "u"', "line 2: user: it is for many requests in one; add batch"),
         ('items = "a"\nno_answer = 404', "line 2: no_answer: it is 404; it must be a list of HTTP statuses"),
+        ('items = "a"\nno_answer = [404, 200]', "line 2: no_answer: it is [404, 200]; it must be a list of HTTP statuses of responses without a list, such as [404, 204]"),
         ('items = "a"\nids = "numbers"', "it must be 'text' or 'number'"),
         ('items = "a"\n[headers]\nX-Api-Key = "abc"', "line 3: headers.X-Api-Key: a key stands in the environment alone"),
         ('items = "a"\nquery = {api_key = "abc"}', "line 2: query.api_key: a key stands in the environment alone"),
+        ('items = "a"\nquery = {api_key = ["abc"]}', "line 2: query.api_key: a key stands in the environment alone"),
+        ('items = "a"\n[headers]\nX-Api-Key = "{{abc}}"', "line 3: headers.X-Api-Key: a key stands in the environment alone"),
+        ('items = "a"\n[headers]\nCookie = "session=abc"', "line 3: headers.Cookie: a key stands in the environment alone: write Cookie = 'session={env.NAME}'"),
+        ('items = "a"\n[headers]\ncookie = "u={user}; session=abc"', "line 3: headers.cookie: a key stands in the environment alone"),
+        ('items = "a"\n[body]\ntoken = "abc"', "line 3: body.token: a key stands in the environment alone, and is sent as a header: headers = {token = '{env.NAME}'}"),
+        ('items = "a"\n[body.login]\nuserPassword = "abc"', "line 3: body.login.userPassword: a key stands"),
+        ('items = "a"\n[body]\nkey = "sk-T0PSECRET-9431"', "line 3: body.key: a key stands"),
+        ('items = "a"\nhistory = {secret = "abc"}\nbody = ["{history}"]', "line 2: history.secret: a key stands"),
         ('items = "a"\n[headers]\nHost = "x"', "line 3: headers.Host: this header is set by the client"),
         ('items = "a"\n[about]\ndeterministic = "yes"', "deterministic is 'yes'; it must be true or false"),
         ('items = "a"\n[about]\nversions = "1"', "line 3: about.versions: there is no such key; did you mean 'version'?"),
@@ -408,6 +417,19 @@ def test_a_mistake_of_a_map_is_named_with_its_line(
 ) -> None:
     with pytest.raises(RecommenderError, match=re.escape(told)):
         mapped(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'body = {sort = {key = "score"}, max_tokens = 5, token = "{user}", password = ""}',
+        'headers = {Cookie = "u={user}", X-Tenant = "shop-1"}',
+        'headers = {Cookie = "lang=de; session={env.SESSION}"}',
+        'query = {sort = "key"}',
+    ],
+)
+def test_what_only_sounds_like_a_key_is_no_mistake(mapped: Made, text: str) -> None:
+    mapped(f'items = "a"\n{text}\n')
 
 
 def test_a_map_that_is_missing_is_named(server: FaultServer) -> None:
@@ -453,8 +475,10 @@ def test_an_answer_without_the_list_says_what_it_has(
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (Reply(b"", 204), "the answer is not JSON but empty; if this means that there is no list, name its status"),
-        (Reply(b"<html>"), "the answer is not JSON but '<html>'"),
+        (Reply(b"", 204), "the answer is empty (HTTP 204); if this means that there is no list, add no_answer = [204]"),
+        (Reply(b""), "the answer is not JSON but empty; check path in map.toml"),
+        (Reply(b"cb([])"), "the answer is not JSON but 'cb([])'; check path in map.toml"),
+        (Reply(b" <html>"), "looks like a web page, perhaps a login: '<html>'; check path in map.toml, and the key"),
         (Reply({}, 404), "HTTP 404 (check path in map.toml; if users without a list are answered so, add no_answer"),
         (Reply({}, 422), "HTTP 422 (compare what map.toml sends with what the server takes; recsys-mt try shows it)"),
         (Reply({}, 302, {"location": "https://evil.example/"}), "a redirect to https://evil.example/, which is not followed"),

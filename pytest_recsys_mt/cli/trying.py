@@ -34,6 +34,9 @@ LONGEST = 3000
 MOST_EXCHANGES = 4
 """HTTP requests that are shown."""
 
+MOST_ITEMS = 20
+"""Items of a list that are shown, unless more were asked for."""
+
 WAIT = 30.0
 """Seconds that are waited for a server that is busy or away."""
 
@@ -235,7 +238,7 @@ def _exchanged(exchanges: Sequence[Exchange]) -> tuple[list[str], list[str]]:
     left_out = len(exchanges) - MOST_EXCHANGES
     if left_out > 0:
         sent.append(f"... and {left_out} further requests")
-    return sent, said or ["nothing"]
+    return sent, said or ["nothing that can be read"]
 
 
 def _hidden(value: str) -> str:
@@ -257,7 +260,8 @@ def read_in_lines(
         return [f"no items{why}", *_unread(read)], False
     lines = [f"{_counted(read, request)}{f' ({read.how})' if read.how else ''}"]
     known: set[str] = set()
-    for number, item in enumerate(read.items, 1):
+    most = max(MOST_ITEMS, request.k)
+    for number, item in enumerate(read.items[:most], 1):
         found = data.items.get(item)
         title = "" if found is None else one_line(found.label)
         note = _note(item, request, data, known)
@@ -266,6 +270,8 @@ def read_in_lines(
         own = shortened(one_line(item), 80)
         lines.append(f"{number:3}. {own}  {title}{f'  <- {note}' if note else ''}")
         known.add(item)
+    if len(read.items) > most:
+        lines.append(f"... and {len(read.items) - most:,} more")
     return [*lines, *_unread(read)], True
 
 

@@ -99,6 +99,10 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda it: type(it) is int and 1 <= it <= 1000,
         "a whole number in 1..1000",
     ),
+    "body": (
+        lambda it: isinstance(it, dict | list),
+        "a table or a list, such as {n = '{k}'}",
+    ),
     "about": (lambda it: isinstance(it, dict), "a table, as the answer of /about"),
 }
 """What the values of keys must be."""
@@ -245,6 +249,11 @@ class Map:
             )
         elif "next" in given:
             raise file.error("pages are read for one request; leave out batch", "next")
+        if re.match(r"\w+://|//", self._path):
+            raise file.error(
+                "it is a whole address; the spec names the server, and path what follows, such as '/users/{user}/items'",
+                "path",
+            )
         if "?" in self._path or "#" in self._path:
             raise file.error("parameters of the address stand under query", "path")
 

@@ -166,9 +166,9 @@ class MappedRecommender(HTTPRecommender):
             said = await self._said(self._sent(requests))
             failed = self._reader.failure_of_all(said)
             if failed is not None:
-                return [failed for _ in requests]
+                return [self._addressed(failed) for _ in requests]
             self._check(self._reader.version(said))
-            answers = self._reader.batch(said, requests)
+            answers = [*map(self._addressed, self._reader.batch(said, requests))]
             for answer, request in zip(answers, requests, strict=True):
                 if isinstance(answer, Recommendation) and answer.error is None:
                     self._list_notes.read(answer, request)
@@ -206,7 +206,7 @@ class MappedRecommender(HTTPRecommender):
                 return NotApplicable(str(none))
             failed = self._reader.failure(said)
             if failed is not None:
-                return failed
+                return self._addressed(failed)
             self._check(self._reader.version(said))
             page = self._reader.found(said)
             found.add(page)
@@ -225,6 +225,13 @@ class MappedRecommender(HTTPRecommender):
             seen.add(str(following))
             sent = self._sent_next(request, sent, following)
         return self._read(found, request, Flaw.CAPPED)
+
+    def _addressed(self, answer: Answered) -> Answered:
+        """An answer whose error begins with the address."""
+        if not isinstance(answer, Recommendation) or answer.error is None:
+            return answer
+        said = f"{self.endpoint.url}: {answer.error}"
+        return replace(answer, error=shortened(one_line(said), _REASON_LENGTH))
 
     def _read(
         self, found: Found, request: Request, ending: Flaw | None = None
@@ -314,7 +321,12 @@ class MappedRecommender(HTTPRecommender):
     def _hints(self) -> Mapping[int, str]:
         file = self.map.file.name
         compare = f"compare what {file} sends with what the server takes; recsys-mt try shows it"
-        key = f"set {AUTHORIZATION}, or the variables that headers of {file} name, and {ORIGIN} to this server"
+        own = ", ".join(self.map.variables)
+        key = (
+            f"check {own}, which headers of {file} name"
+            if own
+            else f"set {AUTHORIZATION}, or name a variable in headers of {file}, and set {ORIGIN} to this server"
+        )
         return {
             400: compare,
             401: key,

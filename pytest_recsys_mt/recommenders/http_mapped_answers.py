@@ -72,7 +72,8 @@ class Reader:
             if isinstance(found, str)
             else brief(found, 300)
         )
-        return Recommendation((), error=f"the server says: {text}")
+        place = "" if path is None else f" ({path.place})"
+        return Recommendation((), error=f"the server says: {text}{place}")
 
     def failure_of_all(self, said: Any) -> Recommendation | None:
         """The answer to each request of a batch that was answered by an error alone."""

@@ -30,6 +30,9 @@ class Path:
         keys: Where the expression stands in it.
         expression: In JMESPath.
 
+    Attributes:
+        place: The file, the line and the key, for messages.
+
     Raises:
         RecommenderError: If the expression is no JMESPath, or the library is missing.
     """
@@ -45,7 +48,7 @@ class Path:
                 "a map (map=) reads answers with jmespath, which is not installed; run: "
                 "pip install 'pytest-recsys-mt[map]'",
             ) from None
-        self._place = file.place(*keys)
+        self.place = file.place(*keys)
         if not isinstance(expression, str) or not expression.strip():
             raise file.error(
                 f"{brief(expression)} is no path; write one in JMESPath, such as 'result.hits[].sku'",
@@ -136,7 +139,7 @@ class Path:
 
     def said(self, about: str) -> str:
         """A sentence on what the expression finds, with its place in the map."""
-        return f"{self._place} = {self.expression!r} {about}"
+        return f"{self.place} = {self.expression!r} {about}"
 
     def nothing(self, said: Any) -> str:
         """The end of the sentence on an answer in which it finds nothing."""

@@ -227,3 +227,20 @@ def test_values_of_headers_that_stand_in_a_map_are_hidden(
     assert "Content-Type: application/json\n  X-Tenant: [...]\n  X-User: u001\n  X-Of: [...]\n" in out  # fmt: skip
     assert TOKEN not in out
     assert "1 of the 10 items asked for" in out
+
+
+def test_a_long_list_is_cut(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+) -> None:
+    need("jmespath")
+    Path("map.toml").write_text('items = "@"\nbody = {n = "{k}"}\n')
+    server.answer = lambda _: Reply([f"z{number}" for number in range(500)])
+    status, out = tried(capsys, server.url, "--map=map.toml")
+    assert status == 0
+    assert "\n  500 items\n" in out
+    assert "\n   20. z19 " in out
+    assert out.endswith("\n  ... and 480 more\n")
+    server.answer = lambda _: Reply(["m001"])
+    _, out = tried(capsys, server.url, "--map=map.toml", "-k", "1")
+    assert "\nread\n  1 item\n" in out

@@ -183,7 +183,10 @@ def test_a_nested_post_is_ordered_by_its_scores(
         {"query": {"profile": profile, "among": ["3", "4", "5"], "size": 2}},
     ]
     server.answer = lambda _: Reply({"fault": {"text": "no shelf"}})
-    assert reason(recommender) == "the server says: no shelf"
+    assert (
+        reason(recommender)
+        == f"{server.url}: the server says: no shelf (map.toml, line 5: error)"
+    )
     server.answer = lambda _: Reply({"result": {"model": "m4", "hits": []}})
     assert "version 'm4' answers, and it was 'm3' before" in reason(recommender)
 
@@ -317,7 +320,7 @@ def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:
     missing = answers[5]
     assert isinstance(missing, Recommendation)
     assert missing.error is not None
-    assert "map.toml, line 5: answers = 'results' has no answer to user '5'" in missing.error  # fmt: skip
+    assert missing.error.startswith(f"{server.url}: map.toml, line 5: answers = 'results' has no answer to user '5'")  # fmt: skip
     assert sorted(len(each["queries"]) for each in server.asked) == [1, 4, 4, 4]
     sent = [each for payload in server.asked for each in payload["queries"]]
     assert {"uid": "0", "liked": ["1", "2"]} in sent
@@ -407,7 +410,10 @@ def test_a_batch_with_one_unknown_user_loses_no_other(
         ('items = "a"\n[headers]\nHost = "x"', "line 3: headers.Host: this header is set by the client"),
         ('items = "a"\n[about]\ndeterministic = "yes"', "deterministic is 'yes'; it must be true or false"),
         ('items = "a"\n[about]\nversions = "1"', "line 3: about.versions: there is no such key; did you mean 'version'?"),
-        ("items = ", "the map 'map.toml' is not TOML: Invalid value (at end of document)"),
+        ('items = "a"\nbody = "text"', "line 2: body: it is 'text'; it must be a table or a list"),
+        ('items = "a"\npath = "https://shop.example/a"', "line 2: path: it is a whole address; the spec names the server"),
+        ("items = ", "the map 'map.toml' is not TOML: Invalid value (at end of document); texts stand in quotes"),
+        ("body = {}\nitems = a.b", "is not TOML: Invalid value (at line 2, column 9); texts stand in quotes, such as items = 'result.hits[].id'"),
     ],
 )  # fmt: skip
 def test_a_mistake_of_a_map_is_named_with_its_line(
@@ -437,6 +443,15 @@ def test_a_map_that_is_missing_is_named(server: FaultServer) -> None:
         RecommenderError, match=r"'no\.toml' cannot be read: No such file"
     ):
         resolve(f"{server.url}?map=no.toml")
+
+
+def test_a_map_that_is_not_utf_8_is_named_with_its_line(
+    server: FaultServer, tmp_path: Path
+) -> None:
+    (tmp_path / "map.toml").write_bytes('items = "a"\n# für\n'.encode("latin-1"))
+    told = "is not UTF-8: line 2 has the byte 0xfc; save it as UTF-8"
+    with pytest.raises(RecommenderError, match=told):
+        resolve(f"{server.url}?map={tmp_path / 'map.toml'}")
 
 
 def test_a_missing_library_is_named_with_its_command(
@@ -480,6 +495,8 @@ def test_an_answer_without_the_list_says_what_it_has(
         (Reply(b"cb([])"), "the answer is not JSON but 'cb([])'; check path in map.toml"),
         (Reply(b" <html>"), "looks like a web page, perhaps a login: '<html>'; check path in map.toml, and the key"),
         (Reply({}, 404), "HTTP 404 (check path in map.toml; if users without a list are answered so, add no_answer"),
+        (Reply({}, 401), "HTTP 401 (set RECSYS_HTTP_AUTHORIZATION, or name a variable in headers of map.toml, and set"),
+        (Reply(b"x", 200, {"content-encoding": "gzip"}), "/v1: the answer is packed as 'gzip', which was not asked for"),
         (Reply({}, 422), "HTTP 422 (compare what map.toml sends with what the server takes; recsys-mt try shows it)"),
         (Reply({}, 302, {"location": "https://evil.example/"}), "a redirect to https://evil.example/, which is not followed"),
     ],
@@ -661,6 +678,10 @@ def test_a_key_of_the_environment_goes_to_its_server_and_into_no_report(
     assert items_of(*answers) == ("[MY_SHOP]",)
     server.answer = lambda _: Reply({"you sent": TOKEN}, 400)
     assert TOKEN not in reason(recommender)
+    server.answer = lambda _: Reply({}, 403)
+    assert "HTTP 403 (check MY_SHOP, which headers of map.toml name): " in reason(
+        recommender
+    )
     assert TOKEN not in repr(vars(recommender))
     assert TOKEN not in json.dumps(recommender.identity)
 

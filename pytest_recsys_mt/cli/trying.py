@@ -34,6 +34,9 @@ LONGEST = 3000
 MOST_EXCHANGES = 4
 """HTTP requests that are shown."""
 
+MOST_ITEMS = 20
+"""Items of a list that are shown, unless more were asked for."""
+
 WAIT = 30.0
 """Seconds that are waited for a server that is busy or away."""
 
@@ -46,11 +49,13 @@ class Tried:
         sent: The request as it was sent, in lines.
         said: The answer as it came, in lines.
         read: The answer as it was read; a reason if there is none.
+        besides: What was read beside the list, in lines.
     """
 
     sent: Sequence[str]
     said: Sequence[str]
     read: Recommendation | str
+    besides: Sequence[str] = ()
 
 
 def run(given: argparse.Namespace) -> int:
@@ -87,7 +92,8 @@ def run(given: argparse.Namespace) -> int:
     print("\nsent", *tried.sent, sep="\n  ")
     print("\nanswered", *tried.said, sep="\n  ")
     lines, has_list = read_in_lines(tried.read, request, data)
-    print("\nread", *lines, sep="\n  ")
+    besides = [sanitize(redact(line)) for line in tried.besides]
+    print("\nread", *lines, *besides, sep="\n  ")
     return 0 if has_list else 1
 
 
@@ -155,9 +161,11 @@ def _tried(model: Any, request: Request, training: Dataset, prompt: str) -> Trie
     if isinstance(model, TextModel):
         return _tried_text(model, request, training, prompt)
     exchanges: list[Exchange] = []
+    besides: list[str] = []
     is_remote = hasattr(model, "heard")
     if is_remote:
         model.heard = exchanges.append
+        model.told = besides.append
         model.max_wait = WAIT if model.max_wait is None else model.max_wait
     read: Recommendation | str
     try:
@@ -174,7 +182,7 @@ def _tried(model: Any, request: Request, training: Dataset, prompt: str) -> Trie
     except Exception as error:  # noqa: BLE001 - of users' own code
         raise RecsysError(with_traceback("the model raised", error)) from None
     if is_remote:
-        return Tried(*_exchanged(exchanges), read)
+        return Tried(*_exchanged(exchanges), read, [*dict.fromkeys(besides)])
     said = repr(answer) if answer is not None else read
     return Tried([_cut(_described(request))], [_cut(str(said))], read)
 
@@ -230,7 +238,7 @@ def _exchanged(exchanges: Sequence[Exchange]) -> tuple[list[str], list[str]]:
     left_out = len(exchanges) - MOST_EXCHANGES
     if left_out > 0:
         sent.append(f"... and {left_out} further requests")
-    return sent, said or ["nothing"]
+    return sent, said or ["nothing that can be read"]
 
 
 def _hidden(value: str) -> str:
@@ -250,9 +258,10 @@ def read_in_lines(
     if not read.items:
         why = f": {read.how}" if read.how else ""
         return [f"no items{why}", *_unread(read)], False
-    lines = [f"{len(read.items)} items{f' ({read.how})' if read.how else ''}"]
+    lines = [f"{_counted(read, request)}{f' ({read.how})' if read.how else ''}"]
     known: set[str] = set()
-    for number, item in enumerate(read.items, 1):
+    most = max(MOST_ITEMS, request.k)
+    for number, item in enumerate(read.items[:most], 1):
         found = data.items.get(item)
         title = "" if found is None else one_line(found.label)
         note = _note(item, request, data, known)
@@ -261,7 +270,18 @@ def read_in_lines(
         own = shortened(one_line(item), 80)
         lines.append(f"{number:3}. {own}  {title}{f'  <- {note}' if note else ''}")
         known.add(item)
+    if len(read.items) > most:
+        lines.append(f"... and {len(read.items) - most:,} more")
     return [*lines, *_unread(read)], True
+
+
+def _counted(read: Recommendation, request: Request) -> str:
+    """How many items a list has, and how many were asked for if these are more."""
+    count, offered = len(read.items), request.candidates
+    wanted = request.k if offered is None else min(request.k, len(offered))
+    if count < wanted:
+        return f"{count} of the {wanted} items asked for"
+    return "1 item" if count == 1 else f"{count} items"
 
 
 def _note(item: str, request: Request, data: Dataset, before: set[str]) -> str:

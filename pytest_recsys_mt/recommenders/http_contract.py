@@ -235,6 +235,8 @@ def describe(
     import aiohttp
     import httpx2
 
+    from pytest_recsys_mt.llm.api.transport import UnreadableError
+
     if isinstance(error, httpx2.HTTPStatusError):
         status = error.response.status_code
         if 300 <= status < 400:
@@ -255,6 +257,8 @@ def describe(
         return describe_connection(error, url)
     if isinstance(error, ContractError):
         return f"{url}: {error}{contract}"
+    if isinstance(error, UnreadableError):
+        return f"{url}: {error}"
     return f"{url}: {type(error).__name__}: {error}"
 
 

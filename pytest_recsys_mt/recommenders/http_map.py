@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,8 +22,10 @@ from pytest_recsys_mt.recommenders.http_fields import (
 )
 from pytest_recsys_mt.recommenders.http_key import OUR_HEADERS
 from pytest_recsys_mt.recommenders.http_map_file import MapFile, brief
+from pytest_recsys_mt.recommenders.http_map_keys import require_no_keys
 from pytest_recsys_mt.recommenders.http_paths import Path
 from pytest_recsys_mt.recommenders.http_template import (
+    PLACEHOLDER,
     TemplateError,
     UnsendableError,
     Values,
@@ -31,10 +33,10 @@ from pytest_recsys_mt.recommenders.http_template import (
     in_text,
     names_in,
     pairs,
+    parts_of,
     require_known,
 )
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.safety.keys import says_key
 from pytest_recsys_mt.safety.redaction import Secret
 
 METHODS = ("GET", "POST", "PUT")
@@ -65,6 +67,11 @@ _WHOLES = {"history": "history", "candidates": "candidates", "request": "request
 VARIABLE = "env."
 """Begins the placeholder of an environment variable."""
 
+
+def _may_mean_no_list(status: int) -> bool:
+    return status == 204 or 300 <= status <= 599
+
+
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "method": (lambda it: it in METHODS, f"one of {', '.join(METHODS)}"),
     "path": (lambda it: isinstance(it, str), "a text such as '/users/{user}/items'"),
@@ -80,9 +87,9 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "no_answer": (
         lambda it: (
             isinstance(it, list)
-            and all(type(each) is int and 200 <= each <= 599 for each in it)
+            and all(type(each) is int and _may_mean_no_list(each) for each in it)
         ),
-        "a list of HTTP statuses, such as [404, 204]",
+        "a list of HTTP statuses of responses without a list, such as [404, 204]; one of another status 2xx is an answer",
     ),
     "pages": (
         lambda it: type(it) is int and 1 <= it <= 1000,
@@ -91,6 +98,10 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "batch": (
         lambda it: type(it) is int and 1 <= it <= 1000,
         "a whole number in 1..1000",
+    ),
+    "body": (
+        lambda it: isinstance(it, dict | list),
+        "a table or a list, such as {n = '{k}'}",
     ),
     "about": (lambda it: isinstance(it, dict), "a table, as the answer of /about"),
 }
@@ -104,7 +115,8 @@ class Sent:
     Attributes:
         method: GET, POST or PUT.
         url: The address, with the query.
-        headers: Those of the map; a value from the environment is a `Secret`.
+        headers: Those of the map; a value is a `Secret`, unless it is that of one field
+            of the request.
         body: Of JSON, if there is one.
     """
 
@@ -128,6 +140,7 @@ class Map:
         paths: The paths into an answer, by key.
         about: What the map declares of the recommender.
         asks_for_k: Whether the length of the list is sent.
+        sends_cursor: Whether the cursor of a page is sent.
         variables: The environment variables that headers name.
 
     Raises:
@@ -168,6 +181,7 @@ class Map:
         )
         in_each = {*names_in(forms["request"])} if "request" in forms else {"k"}
         self.asks_for_k = "k" in names or ("requests" in names and "k" in in_each)
+        self.sends_cursor = CURSOR in names
         self.about = self._declared(names)
         text = json.dumps(given, sort_keys=True, default=str)
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -235,6 +249,11 @@ class Map:
             )
         elif "next" in given:
             raise file.error("pages are read for one request; leave out batch", "next")
+        if re.match(r"\w+://|//", self._path):
+            raise file.error(
+                "it is a whole address; the spec names the server, and path what follows, such as '/users/{user}/items'",
+                "path",
+            )
         if "?" in self._path or "#" in self._path:
             raise file.error("parameters of the address stand under query", "path")
 
@@ -251,19 +270,8 @@ class Map:
             keys = ("headers", name)
             self._require_header(name)
             found |= self._names(text, [*known, f"{VARIABLE}NAME"], *keys)
-            if says_key(name) and "{" not in text:
-                raise self.file.error(
-                    f"a key stands in the environment alone: write {name} = '{{env.NAME}}', and set NAME",
-                    *keys,
-                )
         self._require_forms(found)
-        for name, value in self._query.items():
-            if says_key(name) and isinstance(value, str) and "{" not in value:
-                raise self.file.error(
-                    f"a key stands in the environment alone, and is sent as a header: headers = {{{name} = '{{env.NAME}}'}}",
-                    "query",
-                    name,
-                )
+        require_no_keys(self.file, self.headers, self._query)
         if self.batch is not None and not found & {"requests", "users"}:
             raise self.file.error(
                 "nothing that is sent names the requests; put '{requests}' or '{users}' into body or query",
@@ -289,7 +297,7 @@ class Map:
     def _names(self, template: Any, known: Sequence[str], *keys: str) -> set[str]:
         """The placeholders of a template, checked at the key in which each stands."""
         found = set[str]()
-        for place, part in _parts(template, keys):
+        for place, part in parts_of(template, keys):
             try:
                 for name in names_in(part):
                     require_known(name, known)
@@ -335,20 +343,6 @@ class Map:
         return replace(said, ignores=tuple(ignores))
 
 
-def _parts(
-    template: Any, keys: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The texts of a template, each with the keys that lead to it."""
-    if isinstance(template, Mapping):
-        for key, value in template.items():
-            yield from _parts(value, (*keys, key))
-    elif isinstance(template, list):
-        for value in template:
-            yield from _parts(value, keys)
-    else:
-        yield keys, template
-
-
 def _segment(text: str) -> str:
     if text in (".", ".."):
         raise UnsendableError(f"{text!r} cannot be a part of an address")
@@ -358,8 +352,12 @@ def _segment(text: str) -> str:
 def _header(
     name: str, template: str, values: Values, secrets: Mapping[str, Secret]
 ) -> str:
-    """The value of a header; a `Secret` if a variable is in it."""
-    own = secrets if f"{{{VARIABLE}" in template else None
+    """The value of a header; a `Secret` unless it is that of one field of the request:
+    what else stands in it may be a key.
+    """
+    alone = PLACEHOLDER.fullmatch(template)
+    is_field = alone is not None and alone[1] is not None
+    is_field = is_field and not template.startswith(f"{{{VARIABLE}")
 
     def value(placeholder: str) -> Any:
         if placeholder.startswith(VARIABLE):
@@ -371,4 +369,4 @@ def _header(
         raise UnsendableError(
             f"the header {name} would hold characters that no header may have"
         )
-    return str(text) if own is None else text
+    return str(text) if is_field else text

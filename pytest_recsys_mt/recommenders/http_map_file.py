@@ -63,9 +63,15 @@ class MapFile:
         try:
             text = content.decode("utf-8-sig")
             return cls(name, text, tomllib.loads(text))
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise RecommenderError(
+                f"the map {name!r} is not UTF-8: line {line} has the byte 0x{content[error.start]:02x}; save it as UTF-8",
+            ) from None
         except (ValueError, RecursionError) as error:
             raise RecommenderError(
-                f"the map {name!r} is not TOML: {shortened(one_line(str(error)), 200)}",
+                f"the map {name!r} is not TOML: {shortened(one_line(str(error)), 200)}; texts stand in quotes, such as "
+                f"items = 'result.hits[].id'",
             ) from None
 
     def place(self, *keys: str) -> str:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pytest_recsys_mt.recommenders.http_contract import (
     ContractError,
 )
 from pytest_recsys_mt.recommenders.http_key import named_keys
+from pytest_recsys_mt.recommenders.http_list_notes import Flaw, ListNotes
 from pytest_recsys_mt.recommenders.http_map import Map, Sent
 from pytest_recsys_mt.recommenders.http_map_file import MapFile, brief
 from pytest_recsys_mt.recommenders.http_mapped_answers import Found, Reader
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     import httpx2
 
 _REASON_LENGTH = 500  # characters of an error that are kept
-
-CAPPED = "{url}: {count} lists end at {pages} pages, with fewer items than wanted; raise pages in {file}"
-"""The note on lists of which not all pages are read."""
 
 
 class NoAnswerError(ValueError):
@@ -92,7 +90,9 @@ class MappedRecommender(HTTPRecommender):
         )
         self._reader = Reader(self.map)
         self._answering: str | None = None  # the version of the first answer
-        self._capped = 0
+        url, file = self.endpoint.url, self.map.file.name
+        self._list_notes = ListNotes(self.notes, url, file, self.map.pages)
+        self.told: Callable[[str], None] | None = None  # what is read beside the list
 
     @classmethod
     def from_spec(cls, spec: str) -> MappedRecommender:
@@ -164,8 +164,15 @@ class MappedRecommender(HTTPRecommender):
             if self.map.batch is None:
                 return [await self._list_of(requests[0])]
             said = await self._said(self._sent(requests))
+            failed = self._reader.failure_of_all(said)
+            if failed is not None:
+                return [self._addressed(failed) for _ in requests]
             self._check(self._reader.version(said))
-            return self._reader.batch(said, requests)
+            answers = [*map(self._addressed, self._reader.batch(said, requests))]
+            for answer, request in zip(answers, requests, strict=True):
+                if isinstance(answer, Recommendation) and answer.error is None:
+                    self._list_notes.read(answer, request)
+            return answers
         except UnfilledError as lacks:
             return [NotApplicable(str(lacks)) for _ in requests]
         except (NoAnswerError, UnsendableError) as error:
@@ -190,29 +197,59 @@ class MappedRecommender(HTTPRecommender):
         sent = self._sent([request])
         found = Found()
         seen = set[str]()
-        for _ in range(self.map.pages):
+        for number in range(1, self.map.pages + 1):
             try:
                 said = await self._said(sent)
             except NoAnswerError as none:
                 if seen:  # behind the last page
-                    return self._reader.recommendation(found, request)
+                    return self._read(found, request)
                 return NotApplicable(str(none))
-            self._check(self._reader.version(said))
             failed = self._reader.failure(said)
             if failed is not None:
-                return failed
-            found.add(self._reader.found(said))
+                return self._addressed(failed)
+            self._check(self._reader.version(said))
+            page = self._reader.found(said)
+            found.add(page)
             following = self._reader.following(said)
+            is_last = following is None or not page.items or number == self.map.pages
+            if is_last or len(found.items) >= request.k:
+                self._tell_next(said, following, number)
             if following is None or len(found.items) >= request.k:
-                return self._reader.recommendation(found, request)
+                return self._read(found, request)
+            if not page.items:
+                return self._read(found, request, Flaw.EMPTY_PAGE)
             if str(following) in seen:
                 raise self.map.paths["next"].unread(
                     f"leads to {brief(following)}, which was read already"
                 )
             seen.add(str(following))
             sent = self._sent_next(request, sent, following)
-        self._count_capped()
-        return self._reader.recommendation(found, request)
+        return self._read(found, request, Flaw.CAPPED)
+
+    def _addressed(self, answer: Answered) -> Answered:
+        """An answer whose error begins with the address."""
+        if not isinstance(answer, Recommendation) or answer.error is None:
+            return answer
+        said = f"{self.endpoint.url}: {answer.error}"
+        return replace(answer, error=shortened(one_line(said), _REASON_LENGTH))
+
+    def _read(
+        self, found: Found, request: Request, ending: Flaw | None = None
+    ) -> Recommendation:
+        """The list of a request, which is counted if it is not as it should be."""
+        answer = self._reader.recommendation(found, request)
+        self._list_notes.read(answer, request, ending)
+        return answer
+
+    def _tell_next(self, said: Any, following: Any, number: int) -> None:
+        """Tell whoever listens what the last page that was read says of a further one."""
+        path = self.map.paths.get("next")
+        if path is None or self.told is None:
+            return
+        value = path.value(said)
+        finds = path.nothing(said) if value is None else f"finds {brief(value)}"
+        more = "" if following is None else ", which was not read"
+        self.told(path.said(f"{finds}, after page {number}{more}"))
 
     def _sent(self, requests: Sequence[Request], cursor: Any = None) -> Sent:
         return self.map.sent(self.endpoint.url, requests, self._secrets, cursor)
@@ -223,6 +260,10 @@ class MappedRecommender(HTTPRecommender):
             ("https://", "http://", "/", "?")
         )
         if not is_address:
+            if not self.map.sends_cursor:
+                raise self.map.paths["next"].unread(
+                    f"leads to {brief(following)}, which is no address, and no {{cursor}} sends it; put '{{cursor}}' into query or body"
+                )
             return self._sent([request], following)
         url = urljoin(sent.url, following)
         parts = urlsplit(url)
@@ -239,17 +280,29 @@ class MappedRecommender(HTTPRecommender):
         try:
             return json.loads(content.decode())
         except (ValueError, RecursionError):
-            what = brief(content.decode(errors="replace")) if content else "empty"
-            raise UnreadError(
-                f"the answer is not JSON but {what}; if this means that there is no list, name its status in no_answer"
-            ) from None
+            raise UnreadError(self._unparsed(content)) from None
+
+    def _unparsed(self, content: bytes) -> str:
+        """What an answer is that is not JSON."""
+        file = self.map.file.name
+        text = content.decode(errors="replace").lstrip("\ufeff\r\n\t ")
+        what = brief(text) if text else "empty"
+        if text.startswith("<") and not text.startswith("<?xml"):
+            return f"the answer is not JSON but looks like a web page, perhaps a login: {what}; check path in {file}, and the key"
+        return f"the answer is not JSON but {what}; check path in {file}"
 
     def _require_answer(self, response: httpx2.Response) -> None:
         if response.status_code in self.map.no_answer:
             raise NoAnswerError(response.status_code, self.map.file.name)
+        if response.status_code == 204:
+            raise UnreadError(
+                "the answer is empty (HTTP 204); if this means that there is no list, add no_answer = [204]"
+            )
         super()._require_answer(response)
 
     def _check(self, version: str | None) -> None:
+        if self.told is not None and version is not None:
+            self.told(self.map.paths["version"].said(f"finds {brief(version)}"))
         if self.about.version is None and version is not None:
             self._answering = self._answering or version
             if version != self._answering:
@@ -257,16 +310,6 @@ class MappedRecommender(HTTPRecommender):
                     f"version {one_line(version)!r} answers, and it was {self._answering!r} before; run again"
                 )
         super()._check(version)
-
-    def _count_capped(self) -> None:
-        """Note that the pages of a list were not read to the end."""
-        self._capped += 1
-        url, file, pages = self.endpoint.url, self.map.file.name, self.map.pages
-        notes = [
-            CAPPED.format(url=url, count=count, pages=pages, file=file)
-            for count in (self._capped - 1, self._capped)
-        ]
-        self.notes[:] = [note for note in self.notes if note != notes[0]] + notes[1:]
 
     def _reason(self, error: Exception, url: str) -> str:
         said = http_contract.describe(error, url.partition("?")[0], self._hints, "")
@@ -278,7 +321,12 @@ class MappedRecommender(HTTPRecommender):
     def _hints(self) -> Mapping[int, str]:
         file = self.map.file.name
         compare = f"compare what {file} sends with what the server takes; recsys-mt try shows it"
-        key = f"set {AUTHORIZATION}, or the variables that headers of {file} name, and {ORIGIN} to this server"
+        own = ", ".join(self.map.variables)
+        key = (
+            f"check {own}, which headers of {file} name"
+            if own
+            else f"set {AUTHORIZATION}, or name a variable in headers of {file}, and set {ORIGIN} to this server"
+        )
         return {
             400: compare,
             401: key,

@@ -46,15 +46,20 @@ class Reader:
         """The version that answered, if the map reads it.
 
         Raises:
-            UnreadError: If it is no text and no number.
+            UnreadError: If there is none, or it is no text and no number.
         """
         path = self._paths.get("version")
-        found = None if path is None else path.value(said)
-        if path is None or found is None:
+        if path is None:
             return None
+        found = path.value(said)
+        if found is None:
+            raise path.unread(path.nothing(said))
         if isinstance(found, bool) or not isinstance(found, str | int | float):
             raise path.unread(f"finds {brief(found)}, which is no version")
-        return redact(one_line(str(found)))[:200] or None
+        version = redact(one_line(str(found)))[:200]
+        if not version:
+            raise path.unread("finds an empty text, which is no version")
+        return version
 
     def failure(self, said: Any) -> Recommendation | None:
         """The answer that reports an error, if this one does."""
@@ -67,14 +72,24 @@ class Reader:
             if isinstance(found, str)
             else brief(found, 300)
         )
-        return Recommendation((), error=f"the server says: {text}")
+        place = "" if path is None else f" ({path.place})"
+        return Recommendation((), error=f"the server says: {text}{place}")
+
+    def failure_of_all(self, said: Any) -> Recommendation | None:
+        """The answer to each request of a batch that was answered by an error alone."""
+        has_answers = self._paths["answers"].value(said) is not None
+        return None if has_answers else self.failure(said)
 
     def found(self, said: Any) -> Found:
         """The items of one answer or page; raises `UnreadError` if it has no list."""
         ids = self._paths["items"].ids(said)
         items = [shortened(without_controls(each), LONGEST_ID) for each in ids]
         scores = self._paths.get("scores")
-        return Found(items, [] if scores is None else scores.numbers(said, len(items)))
+        if scores is None:
+            return Found(items)
+        numbers = scores.numbers(said, len(items))
+        scores.require_same_entries(said, self._paths["items"])
+        return Found(items, numbers)
 
     def following(self, said: Any) -> str | int | None:
         """The address or the cursor of the next page; None behind the last."""
@@ -108,9 +123,6 @@ class Reader:
             UnreadError: If they cannot be found.
         """
         answers = self._paths["answers"].value(said)
-        failed = self.failure(said) if answers is None else None
-        if failed is not None:
-            return [failed for _ in requests]
         if isinstance(answers, Mapping):
             by_user = {str(user): answer for user, answer in answers.items()}
         elif "user" in self._paths:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.recommenders.http_map_file import MapFile, brief
 from pytest_recsys_mt.safety.errors import MissingExtraError
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.recommenders.http_projections import Applied
 
 LISTED = 8
 """Names of fields that a message lists."""
@@ -27,6 +30,9 @@ class Path:
         keys: Where the expression stands in it.
         expression: In JMESPath.
 
+    Attributes:
+        place: The file, the line and the key, for messages.
+
     Raises:
         RecommenderError: If the expression is no JMESPath, or the library is missing.
     """
@@ -42,7 +48,7 @@ class Path:
                 "a map (map=) reads answers with jmespath, which is not installed; run: "
                 "pip install 'pytest-recsys-mt[map]'",
             ) from None
-        self._place = file.place(*keys)
+        self.place = file.place(*keys)
         if not isinstance(expression, str) or not expression.strip():
             raise file.error(
                 f"{brief(expression)} is no path; write one in JMESPath, such as 'result.hits[].sku'",
@@ -59,7 +65,7 @@ class Path:
 
     def value(self, said: Any) -> Any:
         """What the expression finds in an answer; None if nothing."""
-        return self._search(self._parsed, said)
+        return self._applied(said).found
 
     def listed(self, said: Any) -> list[Any]:
         """The list that the expression finds.
@@ -68,12 +74,19 @@ class Path:
             UnreadError: If it finds nothing, no list, or nothing in some entries of the
                 list that it goes through.
         """
-        found = self.value(said)
+        applied = self._applied(said)
+        found, left_out = applied.found, applied.left_out
         if found is None:
-            raise self.unread(f"finds nothing in the answer; {self._seen(said)}")
+            raise self.unread(self.nothing(said))
         if not isinstance(found, list):
             raise self.unread(f"finds {brief(found)}, which is no list")
-        self._require_each(said)
+        if left_out is not None:
+            first = left_out.missing[0]
+            fields = _fields_of(first)
+            raise self.unread(
+                f"finds nothing in {len(left_out.missing)} of {left_out.entries} entries, the first {brief(first)}"
+                f"{f', with {fields}' if fields else ''}",
+            )
         return found
 
     def ids(self, said: Any) -> tuple[str, ...]:
@@ -105,42 +118,43 @@ class Path:
             raise self.unread(f"finds {len(found)} scores of {count} items")
         return [float(each) for each in found]
 
+    def require_same_entries(self, said: Any, other: Path) -> None:
+        """Raise an error if another expression reads other entries of an answer, or in
+        another order, so that a score would be that of another item.
+
+        Raises:
+            UnreadError: If so.
+        """
+        from pytest_recsys_mt.recommenders.http_projections import are_shifted
+
+        own, others = self._applied(said).sources, other._applied(said).sources
+        if are_shifted(own, others):
+            raise self.unread(
+                f"does not read the entries that {other.expression!r} reads, in their order; use the same filter and slice in both"
+            )
+
     def unread(self, problem: str) -> UnreadError:
         """The error for what the expression finds."""
-        return UnreadError(f"{self._place} = {self.expression!r} {problem}")
+        return UnreadError(self.said(problem))
 
-    def _search(self, parsed: Any, said: Any) -> Any:
+    def said(self, about: str) -> str:
+        """A sentence on what the expression finds, with its place in the map."""
+        return f"{self.place} = {self.expression!r} {about}"
+
+    def nothing(self, said: Any) -> str:
+        """The end of the sentence on an answer in which it finds nothing."""
+        return f"finds nothing in the answer; {self._seen(said)}"
+
+    def _applied(self, said: Any) -> Applied:
         from jmespath.exceptions import JMESPathError
 
+        from pytest_recsys_mt.recommenders.http_projections import apply
+
         try:
-            return parsed.search(said)
+            return apply(self._parsed, said)
         except (JMESPathError, TypeError, ValueError) as error:
             text = shortened(one_line(str(error)), 160)
             raise self.unread(f"cannot be applied to the answer: {text}") from None
-
-    def _require_each(self, said: Any) -> None:
-        """JMESPath leaves out the entries of a list in which it finds nothing, so that a
-        wrong name looks like an empty list.
-        """
-        node = self._parsed.parsed
-        if node["type"] != "projection":
-            return
-        left, right = (self._parsed_part(child) for child in node["children"])
-        entries = self._search(left, said)
-        if not isinstance(entries, list):
-            return
-        missing = [each for each in entries if self._search(right, each) is None]
-        if missing:
-            fields = _fields_of(missing[0])
-            raise self.unread(
-                f"finds nothing in {len(missing)} of {len(entries)} entries, the first {brief(missing[0])}"
-                f"{f', with {fields}' if fields else ''}",
-            )
-
-    def _parsed_part(self, node: Any) -> Any:
-        from jmespath.parser import ParsedResult
-
-        return ParsedResult(self.expression, node)
 
     def _seen(self, said: Any) -> str:
         """How far the expression leads: the last part of it that finds something, and the

@@ -54,6 +54,20 @@ def names_in(template: Any) -> Iterator[str]:
                 yield found[1]
 
 
+def parts_of(
+    template: Any, keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The texts of a template, each with the keys that lead to it."""
+    if isinstance(template, Mapping):
+        for key, value in template.items():
+            yield from parts_of(value, (*keys, key))
+    elif isinstance(template, list):
+        for value in template:
+            yield from parts_of(value, keys)
+    else:
+        yield keys, template
+
+
 def require_known(name: str, known: Collection[str]) -> None:
     """Raise an error for a placeholder that does not exist.
 

@@ -170,7 +170,7 @@ def test_an_endpoint_with_a_map_shows_what_the_map_makes_of_it(
     assert f"POST {server.url}\n" in out
     assert '{"of": ["m' in out
     assert "HTTP 200" in out
-    assert "\nread\n  2 items\n    1. m" in out
+    assert "\nread\n  2 of the 10 items asked for\n    1. m" in out
     assert key not in out
     assert {headers["x-api-key"] for headers in server.headers} == {key}
     Path("map.toml").write_text('body = {}\nitems = "tip"\n')
@@ -178,3 +178,69 @@ def test_an_endpoint_with_a_map_shows_what_the_map_makes_of_it(
     status, out = tried(capsys, server.url, "--map=map.toml")
     assert status == 1
     assert "map.toml, line 2: items = 'tip' finds nothing in the answer; it has the fields 'top'" in out  # fmt: skip
+
+
+def paged(path: str) -> Reply:
+    items = [f"m{number:03}" for number in (1, 2)]
+    return Reply({"items": items, "paging": {"next": None}, "model": "m7"})
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("paging.next", "finds nothing in the answer; 'paging' has the fields 'next', after page 1"),
+        ("pagign.next", "finds nothing in the answer; it has the fields 'items', 'paging', 'model', after page 1"),
+        ("model", "finds 'm7', after page 1, which was not read"),
+    ],
+)  # fmt: skip
+def test_a_list_that_is_short_and_what_is_read_besides_are_said(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+    path: str,
+    told: str,
+) -> None:
+    need("jmespath")
+    server.get_at = paged
+    Path("map.toml").write_text(
+        f'items = "items"\nversion = "model"\nnext = "{path}"\npages = 1\nquery = {{after = "{{cursor}}"}}\n',
+    )
+    status, out = tried(capsys, server.url, "--map=map.toml", "-k", "5")
+    assert status == 0
+    assert "\nread\n  2 of the 5 items asked for\n    1. m001" in out
+    assert "map.toml, line 2: version = 'model' finds 'm7'\n" in out
+    assert f"map.toml, line 3: next = '{path}' {told}\n" in out
+
+
+def test_values_of_headers_that_stand_in_a_map_are_hidden(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+) -> None:
+    need("jmespath")
+    Path("map.toml").write_text(
+        f'headers = {{X-Tenant = "{TOKEN}", X-User = "{{user}}", X-Of = "{TOKEN} {{user}}"}}\nitems = "@"\nbody = {{}}\n',
+    )
+    server.answer = lambda _: Reply(["m001"])
+    status, out = tried(capsys, server.url, "--map=map.toml")
+    assert status == 0
+    assert server.headers[0]["x-tenant"] == TOKEN
+    assert server.headers[0]["x-of"] == f"{TOKEN} u001"
+    assert "Content-Type: application/json\n  X-Tenant: [...]\n  X-User: u001\n  X-Of: [...]\n" in out  # fmt: skip
+    assert TOKEN not in out
+    assert "1 of the 10 items asked for" in out
+
+
+def test_a_long_list_is_cut(
+    capsys: pytest.CaptureFixture[str],
+    server: FaultServer,
+) -> None:
+    need("jmespath")
+    Path("map.toml").write_text('items = "@"\nbody = {n = "{k}"}\n')
+    server.answer = lambda _: Reply([f"z{number}" for number in range(500)])
+    status, out = tried(capsys, server.url, "--map=map.toml")
+    assert status == 0
+    assert "\n  500 items\n" in out
+    assert "\n   20. z19 " in out
+    assert out.endswith("\n  ... and 480 more\n")
+    server.answer = lambda _: Reply(["m001"])
+    _, out = tried(capsys, server.url, "--map=map.toml", "-k", "1")
+    assert "\nread\n  1 item\n" in out

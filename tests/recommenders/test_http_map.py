@@ -183,7 +183,10 @@ def test_a_nested_post_is_ordered_by_its_scores(
         {"query": {"profile": profile, "among": ["3", "4", "5"], "size": 2}},
     ]
     server.answer = lambda _: Reply({"fault": {"text": "no shelf"}})
-    assert reason(recommender) == "the server says: no shelf"
+    assert (
+        reason(recommender)
+        == f"{server.url}: the server says: no shelf (map.toml, line 5: error)"
+    )
     server.answer = lambda _: Reply({"result": {"model": "m4", "hits": []}})
     assert "version 'm4' answers, and it was 'm3' before" in reason(recommender)
 
@@ -208,7 +211,7 @@ def test_pages_are_read_until_the_list_is_long_enough(
     asked.clear()
     assert items_of(*ask(recommender, request(k=9))) == ("a", "b", "c", "d", "e")
     assert asked == [None, "p2", "p3"]
-    assert recommender.notes == []
+    assert recommender.notes == []  # of three candidates
 
 
 def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
@@ -219,8 +222,9 @@ def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
     recommender = mapped(PAGED)
     assert items_of(*ask(recommender, request(k=9))) == ("a", "a", "a")
     assert items_of(*ask(recommender, request(k=9))) == ("a", "a", "a")
-    (note,) = recommender.notes
-    assert "2 lists end at 3 pages" in note
+    capped, repeated = sorted(recommender.notes)
+    assert "2 lists end at 3 pages" in capped
+    assert repeated == f"{server.url}: 2 lists have items more than once"
     elsewhere = {"next": "https://evil.example/"}
     server.get_at = lambda path: Reply({"items": ["a"], "paging": elsewhere})
     assert "https://evil.example:443, another server" in reason(recommender)
@@ -229,6 +233,70 @@ def test_pages_have_a_limit_that_is_counted_and_lead_nowhere_else(
         recommender,
         request(k=9),
     )
+
+
+def test_a_page_without_items_ends_a_list(server: FaultServer, mapped: Made) -> None:
+    asked: list[str] = []
+
+    def get(path: str) -> Reply:
+        asked.append(path)
+        found = [["a", "b"], ["c"]][len(asked) - 1 : len(asked)]
+        items = found[0] if found else []
+        return Reply({"items": items, "paging": {"next": f"p{len(asked)}"}})
+
+    server.get_at = get
+    recommender = mapped(PAGED.replace("pages = 3", "pages = 9"))
+    assert items_of(*ask(recommender, request(candidates=None, k=9))) == ("a", "b", "c")
+    assert len(asked) == 3
+    (note,) = recommender.notes
+    assert note.startswith(f"{server.url}: 1 list ends at a page without items")
+
+
+def test_a_cursor_that_nothing_sends_is_named(
+    server: FaultServer, mapped: Made
+) -> None:
+    server.get_at = lambda path: Reply({"items": ["a"], "paging": {"next": "p2"}})
+    text = 'query = {user = "{user}"}\nitems = "items"\nnext = "paging.next"\n'
+    said = reason(mapped(text))
+    assert "line 3: next = 'paging.next' leads to 'p2', which is no address" in said
+    assert "put '{cursor}' into query or body" in said
+
+
+def test_lists_that_are_short_or_repeat_items_are_counted(
+    server: FaultServer, mapped: Made
+) -> None:
+    lists = {"1": ["a"], "2": ["a", "a"], "3": ["a", "b"], "4": []}
+    server.answer = lambda asked: Reply(lists[asked["of"]])
+    recommender = mapped('items = "@"\nbody = {of = "{user}", n = "{k}"}')
+    ask(recommender, *map(request, lists))
+    ask(recommender, request("1", candidates=(item(3),)))
+    short, repeated = sorted(recommender.notes, reverse=True)
+    assert repeated == f"{server.url}: 1 list has an item more than once"
+    assert short.startswith(f"{server.url}: 2 lists have fewer items than asked for")
+    assert "if the server has more, compare map.toml with what it takes" in short
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"items": ["a", "b"], "v": "1"}, "line 2: version = 'model' finds nothing in the answer; it has the fields 'items', 'v'"),
+        ({"items": ["a", "b"], "model": None}, "version = 'model' finds nothing in the answer"),
+        ({"items": ["a", "b"], "model": " "}, "version = 'model' finds an empty text"),
+        ({"fault": "no shelf"}, "the server says: no shelf"),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_not_found_is_no_answer(
+    server: FaultServer,
+    mapped: Made,
+    said: Any,
+    told: str,
+) -> None:
+    server.answer = lambda _: Reply(said)
+    text = 'items = "items"\nversion = "model"\nerror = "fault"\nbody = {}\n'
+    assert told in reason(mapped(text))
+    server.answer = lambda _: Reply({"of": said} if "fault" not in said else said)
+    text = text.replace("{}", '{u = "{users}"}') + 'batch = 2\nanswers = "of"\n'
+    assert told.partition(" finds")[0] in reason(mapped(text))
 
 
 def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:
@@ -252,7 +320,7 @@ def test_a_batch_is_answered_by_user(server: FaultServer, mapped: Made) -> None:
     missing = answers[5]
     assert isinstance(missing, Recommendation)
     assert missing.error is not None
-    assert "map.toml, line 5: answers = 'results' has no answer to user '5'" in missing.error  # fmt: skip
+    assert missing.error.startswith(f"{server.url}: map.toml, line 5: answers = 'results' has no answer to user '5'")  # fmt: skip
     assert sorted(len(each["queries"]) for each in server.asked) == [1, 4, 4, 4]
     sent = [each for payload in server.asked for each in payload["queries"]]
     assert {"uid": "0", "liked": ["1", "2"]} in sent
@@ -327,13 +395,25 @@ def test_a_batch_with_one_unknown_user_loses_no_other(
         ('items = "a"\nbatch = 3\nanswers = "@"\nbody = {}', "nothing that is sent names the requests"),
         ('items = "a"\nuser = "u"', "line 2: user: it is for many requests in one; add batch"),
         ('items = "a"\nno_answer = 404', "line 2: no_answer: it is 404; it must be a list of HTTP statuses"),
+        ('items = "a"\nno_answer = [404, 200]', "line 2: no_answer: it is [404, 200]; it must be a list of HTTP statuses of responses without a list, such as [404, 204]"),
         ('items = "a"\nids = "numbers"', "it must be 'text' or 'number'"),
         ('items = "a"\n[headers]\nX-Api-Key = "abc"', "line 3: headers.X-Api-Key: a key stands in the environment alone"),
         ('items = "a"\nquery = {api_key = "abc"}', "line 2: query.api_key: a key stands in the environment alone"),
+        ('items = "a"\nquery = {api_key = ["abc"]}', "line 2: query.api_key: a key stands in the environment alone"),
+        ('items = "a"\n[headers]\nX-Api-Key = "{{abc}}"', "line 3: headers.X-Api-Key: a key stands in the environment alone"),
+        ('items = "a"\n[headers]\nCookie = "session=abc"', "line 3: headers.Cookie: a key stands in the environment alone: write Cookie = 'session={env.NAME}'"),
+        ('items = "a"\n[headers]\ncookie = "u={user}; session=abc"', "line 3: headers.cookie: a key stands in the environment alone"),
+        ('items = "a"\n[body]\ntoken = "abc"', "line 3: body.token: a key stands in the environment alone, and is sent as a header: headers = {token = '{env.NAME}'}"),
+        ('items = "a"\n[body.login]\nuserPassword = "abc"', "line 3: body.login.userPassword: a key stands"),
+        ('items = "a"\n[body]\nkey = "sk-T0PSECRET-9431"', "line 3: body.key: a key stands"),
+        ('items = "a"\nhistory = {secret = "abc"}\nbody = ["{history}"]', "line 2: history.secret: a key stands"),
         ('items = "a"\n[headers]\nHost = "x"', "line 3: headers.Host: this header is set by the client"),
         ('items = "a"\n[about]\ndeterministic = "yes"', "deterministic is 'yes'; it must be true or false"),
         ('items = "a"\n[about]\nversions = "1"', "line 3: about.versions: there is no such key; did you mean 'version'?"),
-        ("items = ", "the map 'map.toml' is not TOML: Invalid value (at end of document)"),
+        ('items = "a"\nbody = "text"', "line 2: body: it is 'text'; it must be a table or a list"),
+        ('items = "a"\npath = "https://shop.example/a"', "line 2: path: it is a whole address; the spec names the server"),
+        ("items = ", "the map 'map.toml' is not TOML: Invalid value (at end of document); texts stand in quotes"),
+        ("body = {}\nitems = a.b", "is not TOML: Invalid value (at line 2, column 9); texts stand in quotes, such as items = 'result.hits[].id'"),
     ],
 )  # fmt: skip
 def test_a_mistake_of_a_map_is_named_with_its_line(
@@ -345,11 +425,33 @@ def test_a_mistake_of_a_map_is_named_with_its_line(
         mapped(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'body = {sort = {key = "score"}, max_tokens = 5, token = "{user}", password = ""}',
+        'headers = {Cookie = "u={user}", X-Tenant = "shop-1"}',
+        'headers = {Cookie = "lang=de; session={env.SESSION}"}',
+        'query = {sort = "key"}',
+    ],
+)
+def test_what_only_sounds_like_a_key_is_no_mistake(mapped: Made, text: str) -> None:
+    mapped(f'items = "a"\n{text}\n')
+
+
 def test_a_map_that_is_missing_is_named(server: FaultServer) -> None:
     with pytest.raises(
         RecommenderError, match=r"'no\.toml' cannot be read: No such file"
     ):
         resolve(f"{server.url}?map=no.toml")
+
+
+def test_a_map_that_is_not_utf_8_is_named_with_its_line(
+    server: FaultServer, tmp_path: Path
+) -> None:
+    (tmp_path / "map.toml").write_bytes('items = "a"\n# für\n'.encode("latin-1"))
+    told = "is not UTF-8: line 2 has the byte 0xfc; save it as UTF-8"
+    with pytest.raises(RecommenderError, match=told):
+        resolve(f"{server.url}?map={tmp_path / 'map.toml'}")
 
 
 def test_a_missing_library_is_named_with_its_command(
@@ -388,9 +490,13 @@ def test_an_answer_without_the_list_says_what_it_has(
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (Reply(b"", 204), "the answer is not JSON but empty; if this means that there is no list, name its status"),
-        (Reply(b"<html>"), "the answer is not JSON but '<html>'"),
+        (Reply(b"", 204), "the answer is empty (HTTP 204); if this means that there is no list, add no_answer = [204]"),
+        (Reply(b""), "the answer is not JSON but empty; check path in map.toml"),
+        (Reply(b"cb([])"), "the answer is not JSON but 'cb([])'; check path in map.toml"),
+        (Reply(b" <html>"), "looks like a web page, perhaps a login: '<html>'; check path in map.toml, and the key"),
         (Reply({}, 404), "HTTP 404 (check path in map.toml; if users without a list are answered so, add no_answer"),
+        (Reply({}, 401), "HTTP 401 (set RECSYS_HTTP_AUTHORIZATION, or name a variable in headers of map.toml, and set"),
+        (Reply(b"x", 200, {"content-encoding": "gzip"}), "/v1: the answer is packed as 'gzip', which was not asked for"),
         (Reply({}, 422), "HTTP 422 (compare what map.toml sends with what the server takes; recsys-mt try shows it)"),
         (Reply({}, 302, {"location": "https://evil.example/"}), "a redirect to https://evil.example/, which is not followed"),
     ],
@@ -415,6 +521,117 @@ def test_scores_must_fit_the_items(server: FaultServer, mapped: Made) -> None:
     assert "finds 'high' as entry 1 of its list, which is no number" in reason(
         recommender,
     )
+
+
+LACKING = {
+    "hits": [{"id": "a", "score": 1, "p": {"id": "a"}}, {"sku": "b", "p": None}, {"id": "c", "score": 3, "p": {"id": "c"}}],
+    "tags": [{"label": "x"}, {}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "result.hits[*].id",
+        "result.hits[].id",
+        "result.hits[*].p.id",
+        "result.hits[:10].id",
+        "result.hits[::-1].id",
+        "result.hits | [*].id",
+        "result.hits[*] | [].id",
+        "result.hits[*].p.id | []",
+        "result.hits[*].[id][]",
+        "result.* | [0][].id",
+        "reverse(result.hits[*].id)",
+        "result.[hits][].id | []",
+        "result.hits[?p || sku].id",
+        "result.none[*].id || result.hits[*].id",
+        "[result][].hits[].id",
+    ],
+)
+def test_an_entry_without_an_id_is_noticed_wherever_the_path_goes_through_it(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+) -> None:
+    server.answer = lambda _: Reply({"result": LACKING})
+    said = reason(mapped(f'items = "{items}"\nbody = {{}}'))
+    assert f"line 1: items = {items!r} finds nothing in 1 of 3 entries" in said
+
+
+def test_every_value_of_a_table_counts_as_an_entry(
+    server: FaultServer,
+    mapped: Made,
+) -> None:
+    server.answer = lambda _: Reply({"result": LACKING})
+    said = reason(mapped('items = "result.*[].id | []"\nbody = {}'))
+    assert "finds nothing in 3 of 5 entries" in said
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "hits[?id].id",
+        "hits[?p.id].p.id",
+        "hits[?not_null(tags[*].x, id)].id",
+        "hits[].[id || sku][] | [?@ != 'b']",
+        "hits[?x].id || hits[?id].id",
+        "tags[*].id || hits[?id].id",
+    ],
+)
+def test_entries_that_a_path_leaves_out_on_purpose_are_no_mistake(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+) -> None:
+    server.answer = lambda _: Reply(LACKING)
+    assert items_of(*ask(mapped(f'items = "{items}"\nbody = {{}}'))) == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("items", "scores", "told"),
+    [
+        ("hits[*].id", "hits[*].score", "items = 'hits[*].id' finds nothing in 1 of 3 entries"),
+        ("hits[?id].id", "hits[*].score", "scores = 'hits[*].score' finds nothing in 1 of 3 entries"),
+        ("hits[?id].id", "hits[?score].score", "scores = 'hits[?score].score' does not read the entries that 'hits[?id].id' reads"),
+        ("hits[:2].sku", "sort_by(hits[:2], &p)[].p", "does not read the entries that 'hits[:2].sku' reads"),
+        ("hits[?id].id | []", "hits[1:].p", "does not read the entries"),
+    ],
+)  # fmt: skip
+def test_scores_are_those_of_the_same_entries(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+    scores: str,
+    told: str,
+) -> None:
+    hits = [{"id": "a", "sku": "a", "p": 2}, {"id": "b", "sku": "b", "p": 1, "score": 5}, {"sku": "c", "p": 3, "score": 4}]  # fmt: skip
+    server.answer = lambda _: Reply({"hits": hits})
+    text = f'items = "{items}"\nscores = "{scores}"\nbody = {{}}'
+    assert told in reason(mapped(text))
+
+
+@pytest.mark.parametrize(
+    ("items", "scores"),
+    [
+        ("hits[?s].id", "hits[?s].s"),
+        ("hits[*].film | [*].id", "hits[*].s"),
+        ("hits[].film.id", "hits[:9].s"),
+        ("keys(table)", "values(table)"),
+        ("ids", "hits[*].s"),
+    ],
+)
+def test_scores_of_the_same_entries_order_the_list(
+    server: FaultServer,
+    mapped: Made,
+    items: str,
+    scores: str,
+) -> None:
+    hits = [{"id": "a", "s": 1, "film": {"id": "a"}}, {"id": "b", "s": 2, "film": {"id": "b"}}]  # fmt: skip
+    said = {"hits": hits, "ids": ["a", "b"], "table": {"a": 1, "b": 2}}
+    server.answer = lambda _: Reply(said)
+    recommender = mapped(f'items = "{items}"\nscores = "{scores}"\nbody = {{}}')
+    assert items_of(*ask(recommender)) == ("b", "a")
 
 
 def test_a_failure_that_passes_costs_one_more_call(
@@ -461,6 +678,10 @@ def test_a_key_of_the_environment_goes_to_its_server_and_into_no_report(
     assert items_of(*answers) == ("[MY_SHOP]",)
     server.answer = lambda _: Reply({"you sent": TOKEN}, 400)
     assert TOKEN not in reason(recommender)
+    server.answer = lambda _: Reply({}, 403)
+    assert "HTTP 403 (check MY_SHOP, which headers of map.toml name): " in reason(
+        recommender
+    )
     assert TOKEN not in repr(vars(recommender))
     assert TOKEN not in json.dumps(recommender.identity)
 

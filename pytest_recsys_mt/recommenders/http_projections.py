@@ -79,16 +79,17 @@ class Interpreter(TreeInterpreter):  # type: ignore[misc, unused-ignore]
         first, second = node["children"]
         before = self._counted()
         found = self.visit(first, value)
-        if not self._is_false(found):
+        if not _is_false(found):
             return found
         self.counts = before
         return self.visit(second, value)
 
     def _holds(self, condition: Node, entry: Any) -> bool:
         before, sources = self._counted(), self.sources
-        holds = self._is_true(self.visit(condition, entry))
+        tree: Any = condition
+        holds = not _is_false(self.visit(tree, entry))
         self.counts, self.sources = before, sources
-        return bool(holds)
+        return holds
 
     def _counted(self) -> dict[int, LeftOut]:
         return {
@@ -137,3 +138,8 @@ def are_shifted(some: Sequence[Any], others: Sequence[Any]) -> bool:
         return False
     here, there = [[id(each) for each in entries] for entries in (some, others)]
     return here != there and not {*here}.isdisjoint(there)
+
+
+def _is_false(value: Any) -> bool:
+    """Whether JMESPath takes a value for false: 0 is none of these."""
+    return value is None or value is False or value in ("", [], {})

@@ -10,7 +10,7 @@ from recbole.utils import get_model, get_trainer
 
 rows = "\n".join(f"u{u}\ti{i}" for u in range(9) for i in range(9) if (u + i) % 3)
 Path("shop").mkdir()
-Path("shop/shop.inter").write_text(f"user_id:token\titem_id:token\n{rows}\n")
+Path("shop/shop.inter").write_text(f"user_id:token\titem_id:token\n{rows}\n", encoding="utf-8")
 args = {"data_path": ".", "epochs": 1, "use_gpu": False, "state": "ERROR"}
 config = Config("BPR", "shop", config_dict=args)
 train, _, _ = data_preparation(config, create_dataset(config))

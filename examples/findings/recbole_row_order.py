@@ -13,9 +13,9 @@ rows = [f"u{u}\ti{i}" for u in range(9) for i in range(9) if (u + i) % 3]
 Path("shop").mkdir()
 config = Config("BPR", "shop", config_dict={"data_path": ".", "use_gpu": False, "state": "ERROR"})
 init_seed(0, reproducibility=True)
-best, weights = [], None
+head, best, weights = "user_id:token\titem_id:token", [], None
 for order in (rows, rows[::-1]):  # of the file when it is saved, and when it is loaded
-    Path("shop/shop.inter").write_text("\n".join(["user_id:token\titem_id:token", *order]))
+    Path("shop/shop.inter").write_text("\n".join([head, *order]), encoding="utf-8")
     model = get_model("BPR")(config, data := create_dataset(config))
     weights = weights or model.state_dict()
     model.load_state_dict(weights)

@@ -1,11 +1,16 @@
 """A stage must keep what a later one, or the whole recommender, would show."""
 
-from functools import partial
+from itertools import product
 
-from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
+from pytest_recsys_mt.oracles.judging.difference import (
+    judge_mean,
+    require_answer,
+    scored,
+)
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.safety.errors import NotApplicable
-from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 
@@ -23,9 +28,10 @@ def few_items_lost(
     follow-up it says what a retrieval misses of the ranking of the whole catalogue, or
     what a filter removes that the ranker would show.
 
-    The effect of a user is the share of the items of the source's answers that the
-    follow-up's answer of the same replicate lacks, the mean over replicates. Repeated
-    items count once, and of the source's list the first `k` count.
+    The effect of a user is the share of the items of a source's answer that a follow-up's
+    answer lacks, the mean over all pairs of their answers. Repeated items count once, and
+    of the source's list the first `k` count. What one side lacks since it varies counts
+    as lost: no noise is taken off.
 
     Example:
         assert few_items_lost(recsys.run(), recsys_against.run(), margin=0.05)
@@ -47,14 +53,23 @@ def few_items_lost(
         followup,
         margin,
         measures="share of items that are lost",
-        measure=partial(paired_differences, number=_share_lost),
+        measure=_lost,
         slices=slices,
     )
 
 
-def _share_lost(source: Asked, followup: Asked, context: Context) -> float:
+def _lost(pairs: Pairs, context: Context) -> Effects:
+    # The share is meant as it is: two answers of a side that varies may lack items of
+    # each other too, and no noise is taken off.
+    effects, _ = scored(_share_lost, pairs.source, pairs.followup, noise="no bias")
+    return effects
+
+
+def _share_lost(source: Asked, followup: Asked) -> float:
+    require_answer(source, followup)
     shares = []
-    for shown, kept in zip(source.answers, followup.answers, strict=False):
+    # One side may give more answers to a request than the other: each pair counts.
+    for shown, kept in product(source.answers, followup.answers):
         wanted = set(shown.items[: source.request.k])
         if wanted:
             shares.append(len(wanted.difference(kept.items)) / len(wanted))

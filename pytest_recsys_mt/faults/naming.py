@@ -13,7 +13,7 @@ from functools import cache
 
 from pytest_recsys_mt.extensions import FAULTS, entry_points
 from pytest_recsys_mt.faults.fault import Fault, Known
-from pytest_recsys_mt.recommenders.own_objects import in_file, in_module
+from pytest_recsys_mt.requests.own_code import in_file, in_module
 from pytest_recsys_mt.safety.errors import FaultError, RecommenderError
 
 _MODULES = ("reading", "listing", "serving")

@@ -4,16 +4,15 @@ import difflib
 import importlib
 import importlib.util
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.extensions import RECOMMENDERS, entry_points, owner_of
 from pytest_recsys_mt.recommenders import own_objects
-from pytest_recsys_mt.requests import Recommender, TextModel, specs
+from pytest_recsys_mt.requests import Recommender, TextModel, own_code, specs
 from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
@@ -108,9 +107,8 @@ def resolve(
             f"{shown(spec)!r} is not the address of a recommender: it must begin with 'https://' or 'http://' "
             f"and hold no user name",
         )
-    where, colon, name = target.rpartition(":")
-    if colon:
-        return _load(where, name, given, spec, verbs)
+    if ":" in target:
+        return _load(target, given, spec, verbs)
     found = _provided(target)
     if found is not None:
         return own_objects.from_object(found(), given, spec, verbs)
@@ -150,9 +148,11 @@ def _refuse_own_names(target: str, spec: str, openai: str) -> None:
             f"'{file}:NAME'. {openai}",
         )
     module, dot, attribute = target.rpartition(".")
-    if not dot or not _is_dotted(target):
+    if not dot or not own_code.is_dotted(target):
         return
-    if Path(f"{module}.py").is_file() or _is_importable(module.partition(".")[0]):
+    if Path(f"{module}.py").is_file() or own_code.is_importable(
+        module.partition(".")[0]
+    ):
         raise RecommenderError(
             f"{target!r} is not a recommender; did you mean '{module}:{attribute}', the object {attribute!r} "
             f"of the module {module!r}? {openai}",
@@ -172,9 +172,7 @@ def describe(recommender: Recommender | TextModel) -> str:
     """The name of a recommender in reports: its `name`, else its module and class."""
     name = getattr(recommender, "name", None)
     return (
-        name
-        if isinstance(name, str) and name
-        else own_objects.qualified_name(recommender)
+        name if isinstance(name, str) and name else own_code.qualified_name(recommender)
     )
 
 
@@ -197,42 +195,26 @@ def class_at(place: str) -> Any:
 
 
 def _load(
-    where: str,
-    name: str,
+    target: str,
     given: Mapping[str, str],
     spec: str,
     verbs: Sequence[str],
 ) -> Recommender | TextModel:
-    if _is_dotted(name) and PurePath(where).suffix == ".py":
-        found = own_objects.in_file(where, name, spec, verbs)
-    elif (
-        _is_dotted(name)
-        and _is_dotted(where)
-        and _is_importable(where.partition(".")[0])
-    ):
-        found = own_objects.in_module(where, name, spec, verbs)
-    else:
+    """The recommender that the user's own code holds or makes."""
+    place = own_code.split(target)
+    if place is None:
+        where, _, name = target.rpartition(":")
         raise RecommenderError(
             f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
             f"here or lies in {str(Path.cwd())!r} nor a file {where!r} with the ending .py holds a "
             f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'.",
         )
+    found = own_code.find(
+        *place,
+        spec,
+        partial(own_objects.does, verbs=verbs),
+    )
     return own_objects.from_object(found, given, spec, verbs)
-
-
-def _is_dotted(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
-
-
-def _is_importable(package: str) -> bool:
-    if package in sys.modules or importlib.util.find_spec(package) is not None:
-        return True
-    here = Path.cwd()
-    if not ((here / f"{package}.py").is_file() or (here / package).is_dir()):
-        return False
-    sys.path.append(str(here))
-    importlib.invalidate_caches()
-    return importlib.util.find_spec(package) is not None
 
 
 def _known() -> str:

@@ -56,11 +56,24 @@ def catalogue_of(
         DataError: If a file is wrong, or if most items with interactions have no row,
             so that the ids do not match.
     """
+    if suffix(paths[0]) not in json_lines.SUFFIXES:
+        return items_in(part.read(paths, folder), part, folder, report, seen)
+    seen_ids = set(map(str, seen.frame["item"].unique()))
+    rows = part.read(paths, folder, seen_ids)
+    # A product in several categories is the same in all.
+    rows = rows.only(~rows.frame["item"].duplicated().to_numpy())
+    return dict(sorted(items_in(rows, part, folder, report, seen).items()))
+
+
+def items_in(
+    rows: Rows,
+    part: Part,
+    folder: Path,
+    report: Report,
+    seen: Rows,
+) -> dict[str, Item]:
+    """The items of the rows of a catalogue that have been read; see `catalogue_of`."""
     seen_ids = sorted(map(str, seen.frame["item"].unique()))
-    is_json = suffix(paths[0]) in json_lines.SUFFIXES
-    rows = part.read(paths, folder, set(seen_ids) if is_json else None)
-    if is_json:  # a product in several categories is the same in all
-        rows = rows.only(~rows.frame["item"].duplicated().to_numpy())
     rows.refuse_repeats("item")
     _report_unread_years(rows.frame, report)
     _refuse_wrong_flags(rows, part)
@@ -68,7 +81,7 @@ def catalogue_of(
     missing = [key for key in seen_ids if key not in items]
     _report_missing(missing, seen_ids, rows, seen, report)
     items |= {key: _item_without_row(key, part) for key in missing}
-    return dict(sorted(items.items())) if is_json else items
+    return items
 
 
 def _report_unread_years(frame: pd.DataFrame, report: Report) -> None:

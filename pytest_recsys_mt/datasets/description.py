@@ -161,7 +161,7 @@ class Part:
 
     def _read(self, path: Path, wanted: Container[str] | None) -> Rows:
         ending = suffix(path)
-        if ending in parquet.SUFFIXES:
+        if parquet.is_parquet(path):
             return parquet.read(path, self.layout)
         if ending in json_lines.SUFFIXES:
             return json_lines.read(path, self.layout, self.each, wanted)

@@ -121,7 +121,7 @@ def _load_path(
 
     `options` are those behind the question mark.
     """
-    from pytest_recsys_mt.datasets import archives, recordings, table
+    from pytest_recsys_mt.datasets import archives, recordings, table, table_files
     from pytest_recsys_mt.datasets.making import made
     from pytest_recsys_mt.datasets.summary import summary
 
@@ -130,8 +130,8 @@ def _load_path(
     if form is not None:
         content = form.read(path, report)
     else:
-        file = table.only_table(path, formats()) if is_folder else path
-        if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
+        file = table_files.only_table(path, formats()) if is_folder else path
+        if file.suffix.lower() == recordings.SUFFIX and not table_files.is_table(file):
             return recordings.load(file, file.stem), ""
         content = table.load(file, options, report)
     name = path.resolve().name if is_folder else archives.stem(path)

@@ -1,65 +1,130 @@
-"""Reads Parquet tables, whose cells have types and whose rows have no lines."""
+"""Reads Parquet: a file, or a folder of files with the same columns, some of which may
+stand in the names of folders (``day=2026-01-01``).
+"""
+
+from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.bad_rows import kept
-from pytest_recsys_mt.datasets.rows import Column, Rows, match
+from pytest_recsys_mt.datasets.archives import suffix
+from pytest_recsys_mt.datasets.frames import of_arrow, rows_of
+from pytest_recsys_mt.datasets.rows import Column, Rows, joined
 from pytest_recsys_mt.safety.errors import DataError
 
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset, Fragment  # type: ignore[import-untyped]
+
 SUFFIXES = (".parquet", ".pq")
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path is a Parquet file by its ending, or a folder of such files."""
+    return is_folder(path) if path.is_dir() else suffix(path) in SUFFIXES
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder holds one table in several Parquet files: it has the ending
+    itself, or folders named ``COLUMN=VALUE``, or files of several parts
+    (``part-0.parquet``).
+    """
+    if not any(suffix(file) in SUFFIXES for file in _files(path)):
+        return False
+    inner = [file for file in _files(path) if file.parent != path]
+    if path.suffix.lower() in SUFFIXES or inner:
+        return all("=" in file.parent.name for file in inner)
+    names = [file.name for file in _files(path)]
+    return len(names) > 1 and all(name.startswith("part-") for name in names)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder at any depth, without those that Spark and others mark as
+    no data by an underscore or a dot.
+    """
+    found = []
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder).parts
+        if path.is_file() and not any(part[0] in "._" for part in inner):
+            found.append(path)
+    return found
+
+
+def _opened(path: Path) -> Dataset:
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+        from pyarrow import dataset
+    except ImportError as problem:
+        raise DataError(
+            f"{str(path)!r}: Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV",
+        ) from problem
+    files = _files(path) if path.is_dir() else [path]
+    others = [file for file in files if suffix(file) not in SUFFIXES]
+    if others:
+        raise DataError(
+            f"{str(path)!r} holds {len(others):,} files that are not Parquet, the first is {str(others[0])!r}; take "
+            f"them out, or begin their names with an underscore",
+        )
+    try:
+        opened = dataset.dataset(
+            [str(file) for file in files],
+            format="parquet",
+            partitioning="hive" if path.is_dir() else None,
+            partition_base_dir=str(path) if path.is_dir() else None,
+        )
+        if len(files) == 1:
+            return opened
+        parts = [part.physical_schema for part in opened.get_fragments()]
+        # A column may be missing in older files, or have a smaller type there.
+        schema = pa.unify_schemas([*parts, opened.schema], promote_options="permissive")
+        return opened.replace_schema(schema)
+    except (pa.ArrowException, OSError) as problem:
+        raise DataError(
+            f"{str(path)!r} is not a sound Parquet file: {problem}",
+        ) from problem
 
 
 def header(path: Path) -> list[str]:
     """The names of the columns; DataError if it is not a
     Parquet file, or pyarrow is not installed.
     """
-    try:
-        from pyarrow import ArrowException  # type: ignore[import-untyped]
-        from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
-    except ImportError as problem:
-        raise DataError(
-            f"{str(path)!r}: Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV",
-        ) from problem
-    try:
-        return [str(name) for name in read_schema(path).names]
-    except (ArrowException, OSError) as problem:
-        raise DataError(
-            f"{str(path)!r} is not a sound Parquet file: {problem}",
-        ) from problem
+    return [str(name) for name in _opened(path).schema.names]
 
 
 def read(path: Path, columns: tuple[Column, ...]) -> Rows:
-    """Read one file.
+    """Read one file, or the files of a folder; only the columns that are looked for.
 
     Raises:
-        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong
+        DataError: If a file cannot be read, lacks a column, or has a cell of a wrong
             kind; places are rows, from 1.
     """
-    names = header(path)
-    column_by_place = match(names, columns, f"{str(path)!r}")
-    wanted = [names[place] for place in column_by_place]
-    try:
-        cells = pd.read_parquet(path, columns=wanted)
-    except (ValueError, OSError) as problem:
-        raise DataError(
-            f"{str(path)!r} is not a sound Parquet file: {problem}",
-        ) from problem
-    if cells.empty:
+    table = _opened(path)
+    # A part of a folder may be empty, as Spark writes them.
+    fragments = [part for part in table.get_fragments() if part.count_rows()]
+    if not fragments:
         raise DataError(f"{str(path)!r} has no rows")
-    # The index of a table that pandas wrote is read as a column.
-    index_is_wanted = not set(wanted) <= set(cells.columns)
-    cells = cells.reset_index(drop=not index_is_wanted)[wanted]
-    cells.columns = pd.Index([column.name for column in column_by_place.values()])
-    numbers = kept(path, len(cells))
-    cells = cells.iloc[numbers].reset_index(drop=True)
-    rows = Rows(
-        path,
-        cells,
-        lambda row: f"row {numbers[row] + 1}",
-        lambda rows: {path: numbers[rows]},
-    )
-    for column in column_by_place.values():
-        cells[column.name] = rows.converted(column)
-    return rows
+    parts = []
+    for part in fragments:
+        file = Path(part.path) if path.is_dir() else path
+        parts.append(_read(part, table, file, columns))
+    return joined(path, parts)
+
+
+def _read(
+    part: Fragment,
+    table: Dataset,
+    file: Path,
+    columns: tuple[Column, ...],
+) -> Rows:
+    from pyarrow import ArrowException
+
+    def cells(wanted: list[str]) -> pd.DataFrame:
+        try:
+            return of_arrow(part.to_table(schema=table.schema, columns=wanted))
+        except (ArrowException, ValueError, OSError) as problem:
+            raise DataError(
+                f"{str(file)!r} is not a sound Parquet file: {problem}",
+            ) from problem
+
+    return rows_of(file, list(map(str, table.schema.names)), columns, cells)

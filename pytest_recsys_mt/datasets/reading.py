@@ -59,7 +59,7 @@ def read(form: Description, folder: Path, report: Report) -> Content:
             Parquet, the row).
     """
     part = form.interactions
-    rows, facts = interactions(part.paths(folder), part, folder, report)
+    rows, facts = interactions(part.read(part.paths(folder), folder), part, report)
     scale = Scale(*part.scale) if part.scale else usual_scale(rows)
     items = _with_facts(_listed_items(form, folder, report, rows), facts)
     items = with_tags(items, form.tags, folder)
@@ -101,17 +101,15 @@ def _with_facts(
 
 
 def interactions(
-    paths: Sequence[Path],
+    rows: Rows,
     part: Part,
-    folder: Path,
     report: Report,
 ) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
-    """The interactions of some files, and by item the facts that their rows hold.
+    """The interactions among some rows, and by item the facts that they hold.
 
     Args:
-        paths: The files.
+        rows: The rows.
         part: The meanings of their columns.
-        folder: The folder that holds them; it stands in errors about several files.
         report: Called with each note on changes to the rows.
 
     Returns:
@@ -119,10 +117,9 @@ def interactions(
         are missing; and the attributes by item id.
 
     Raises:
-        DataError: If a file is wrong or no row is left; the text names the file and the
+        DataError: If a row is wrong or none is left; the text names the file and the
             line.
     """
-    rows = part.read(paths, folder)
     rows = _kept_rows(rows, part, report)
     rows = _rated_rows(rows, part, report)
     frame = rows.frame
@@ -241,9 +238,11 @@ def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
             file and the line.
     """
     paths = part.paths(folder)
-    if not paths:
-        return {}
-    rows = part.read(paths, folder)
+    return users_in(part.read(paths, folder), part) if paths else {}
+
+
+def users_in(rows: Rows, part: Part) -> dict[str, dict[str, Any]]:
+    """The same of rows that have been read."""
     rows.refuse_repeats("user")
     # `Part.layout` calls the columns without a meaning -0, -1 and so on.
     has_meaning = [not str(name).startswith("-") for name in rows.frame]

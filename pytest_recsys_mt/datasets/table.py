@@ -2,25 +2,16 @@
 ``docs/how-to/bring-data.md`` describes both.
 """
 
-import glob
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from pytest_recsys_mt.datasets import json_lines, parquet
-from pytest_recsys_mt.datasets.archives import stem, suffix
+from pytest_recsys_mt.datasets.archives import suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
-from pytest_recsys_mt.datasets.content import Content, Format
-from pytest_recsys_mt.datasets.delimited_text import head
-from pytest_recsys_mt.datasets.description import (
-    TEXT,
-    Description,
-    Part,
-    descriptions,
-    own,
-)
-from pytest_recsys_mt.datasets.folders import missing
+from pytest_recsys_mt.datasets.content import Content
+from pytest_recsys_mt.datasets.description import TEXT, Part, descriptions, own
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import (
     interactions,
@@ -34,6 +25,17 @@ from pytest_recsys_mt.datasets.row_kinds import (
     kinds_in,
 )
 from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.table_files import (
+    CATALOGUE,
+    INTERACTIONS,
+    ITEM_TABLES,
+    PEOPLE,
+    USER_TABLES,
+    fits,
+    headers,
+    part_of,
+    table_next_to,
+)
 from pytest_recsys_mt.datasets.unread_columns import (
     report_columns_not_read,
     used_columns,
@@ -41,44 +43,17 @@ from pytest_recsys_mt.datasets.unread_columns import (
 from pytest_recsys_mt.requests import Item, Scale, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 
-ITEMS = (
-    "item", "itemid", "iid", "artist", "song", "track", "book", "product", "business", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
-    "songid", "trackid", "gameid", "animeid", "videoid", "newsid", "articleid", "businessid", "venueid", "sku",
-)  # fmt: skip
-INTERACTIONS: Mapping[str, Sequence[str]] = {
-    "user": ("user", "userid", "uid", "username", "customer", "customerid", "reviewerid", "visitorid", "session"),
-    "item": ITEMS,
-    "rating": ("rating", "score", "stars", "overall"),
-    "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
-}  # fmt: skip
-"""The usual headers, in the form of `rows.normal`."""
-CATALOGUE: Mapping[str, Sequence[str]] = {
-    "item": (*ITEMS, "id"),
-    "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
-    "year": (
-        "year", "itemyear", "releaseyear", "publicationyear", "originalpublicationyear", "yearofpublication", "published",
-    ),
-    "genres": ("genres", "genre", "class"),
-    "directors": ("directors", "director"),
-    "categories": ("categories", "category"),
-    "authors": ("authors", "author"),
-    "colour": ("colour", "color"),
-    "image_description": ("imagedescription",),
-}  # fmt: skip
-"""The same of a catalogue; every other column is an attribute of its own name."""
-PEOPLE: Mapping[str, Sequence[str]] = {"user": (*INTERACTIONS["user"], "id")}
-"""The same of a table of users."""
-ITEM_TABLES = (
-    "{stem}.items", "items", "catalogue", "catalog", "movies", "films", "books", "products", "articles", "songs",
-    "tracks", "artists", "games", "news", "places",
-)  # fmt: skip
-"""The names of catalogues next to a table, without their endings; RecBole's is
-``shop.item`` next to ``shop.inter``.
-"""
-USER_TABLES = ("{stem}.users", "users", "customers")
 LEAST_OF_ONE = 20
 """Rows from which on a table of a single user is refused."""
-ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
+
+
+class Options(NamedTuple):
+    """What the options behind a path say."""
+
+    part: Part
+    scale: str
+    items: str | None
+    thing: str
 
 
 def _options(
@@ -96,7 +71,7 @@ def _options(
     items: str | None = None,
     thing: str = "",
     keep: str = "",
-) -> tuple[Part, str, str | None, str]:
+) -> Options:
     headers = {"user": user, "item": item, "rating": rating, "time": time}
     given = {
         meaning: header for meaning, header in headers.items() if header is not None
@@ -112,7 +87,7 @@ def _options(
         keep={} if keep == ALL else keep_of(keep),
         says_what_is_kept=True,
     )
-    return part, scale, items, thing
+    return Options(part, scale, items, thing)
 
 
 def _scale(text: str) -> Scale:
@@ -123,6 +98,21 @@ def _scale(text: str) -> Scale:
         raise DataError(
             f"scale={text!r} is not LOW,HIGH, as in scale=1,10",
         ) from problem
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of interactions: a file, or what a user's code gives.
+
+    Attributes:
+        path: The file, or what stands for it in errors.
+        header: The names of its columns, as a description of the file shows them.
+        rows: Its rows, by the meanings of its columns.
+    """
+
+    path: Path
+    header: Callable[[Part], list[str]]
+    rows: Callable[[Part], Rows]
 
 
 def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
@@ -146,26 +136,49 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
         return read(own(path), path.parent, report)
     if not given:
         for form in descriptions():
-            if _fits(path, form):
+            if fits(path, form):
                 return read(form, path.parent, report)
+    options = options_of(given, str(path))
+    _check(path, options.part)
+    table = Table(
+        path,
+        partial(headers, path),
+        lambda part: part.read([path], path.parent),
+    )
+    rows, scale = interactions_of(table, options, given, report)
+    items = _items_of(path, options.items, rows, options.part.encoding, report)
+    user_table = table_next_to(path, USER_TABLES, ".user")
+    users = users_of(part_of(user_table, PEOPLE), path.parent) if user_table else {}
+    return Content(rows, items, scale, users=users, thing=options.thing)
+
+
+def options_of(given: Mapping[str, str], where: str) -> Options:
+    """The options behind a path; DataError for one that is unknown or wrong."""
     try:
-        part, written_scale, catalogue, thing = specs.build(_options, given, str(path))
+        options: Options = specs.build(_options, given, where)
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
-    _check(path, part)
+    return options
+
+
+def interactions_of(
+    table: Table,
+    options: Options,
+    given: Mapping[str, str],
+    report: Report,
+) -> tuple[Rows, Scale]:
+    """The interactions of a table and the scale of their ratings."""
+    part = options.part
     if not part.columns:
-        part = _with_kinds(path, part, given)
-    rows, _ = interactions([path], part, path.parent, report)
-    scale = _scale(written_scale) if written_scale else usual_scale(rows)
-    header = headers(path, part)
+        part = _with_kinds(table, part, given)
+    rows, _ = interactions(table.rows(part), part, report)
+    scale = _scale(options.scale) if options.scale else usual_scale(rows)
+    header = table.header(part)
     _require_users(rows, header)
     if not part.columns:
         report(used_columns(header, part))
     report_columns_not_read(header, part, INTERACTIONS, report)
-    items = _items_of(path, catalogue, rows, part.encoding, report)
-    user_table = _table_next_to(path, USER_TABLES, ".user")
-    users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
-    return Content(rows, items, scale, users=users, thing=thing)
+    return rows, scale
 
 
 def _require_users(rows: Rows, header: Sequence[str]) -> None:
@@ -181,15 +194,15 @@ def _require_users(rows: Rows, header: Sequence[str]) -> None:
         )
 
 
-def _with_kinds(path: Path, part: Part, given: Mapping[str, str]) -> Part:
+def _with_kinds(table: Table, part: Part, given: Mapping[str, str]) -> Part:
     """The part with the columns that say what a row is, but for those by which `keep`
     says which rows count; the columns of `keep` must be there.
     """
-    header = headers(path, part)
+    header = table.header(part)
     absent = [name for name in part.keep if normal(name) not in map(normal, header)]
     if absent:
         raise DataError(
-            f"{str(path)!r}: keep names {absent[0]!r}, which is no column; it has {', '.join(map(repr, header))}",
+            f"{str(table.path)!r}: keep names {absent[0]!r}, which is no column; it has {', '.join(map(repr, header))}",
         )
     if given.get("keep") == ALL:
         return part
@@ -209,11 +222,11 @@ def _items_of(
     next to the table, else those of the rows.
     """
     named = None if catalogue is None else path.parent / catalogue
-    table = named or _table_next_to(path, ITEM_TABLES, ".item", encoding)
+    table = named or table_next_to(path, ITEM_TABLES, ".item", encoding)
     if table is None:
         return named_by_ids(rows, report)
     report(f"the catalogue is {table.name}")
-    part = replace(_part(table, CATALOGUE, encoding), encoding=encoding)
+    part = part_of(table, CATALOGUE, encoding)
     return catalogue_of([table], part, path.parent, report, rows)
 
 
@@ -237,148 +250,3 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(
             f"{str(path)!r} has names for its columns, so leave columns= out",
         )
-
-
-def only_table(folder: Path, known_formats: Sequence[Format]) -> Path:
-    """The one table of interactions in a folder.
-
-    Raises:
-        DataError: If there is none, or several; the text names the formats of folders
-            that are known.
-    """
-    tables = [
-        path
-        for path in sorted(folder.iterdir())
-        if not path.is_dir() and is_table(path)
-    ]
-    if len(tables) == 1:
-        return tables[0]
-    known = "; ".join(
-        f"{form.name} ({', '.join(form.files)})" for form in known_formats
-    )
-    number = (
-        f"{len(tables)} of its files are tables"
-        if tables
-        else "none of its files is a table"
-    )
-    raise DataError(
-        f"folder {str(folder)!r} is in no known format, and {number} of users and items; known are: {known}. For a "
-        f"table of your own, give the path of the file",
-    )
-
-
-def is_table(path: Path) -> bool:
-    """Whether a file is a table of interactions, as far as its first lines say."""
-    if any(_fits(path, form) for form in descriptions()):
-        return True
-    if suffix(path) not in ENDINGS:
-        return False
-    try:
-        names = set(map(normal, headers(path)))
-    except DataError:
-        return False
-    has_user = not names.isdisjoint(INTERACTIONS["user"])
-    has_item = not names.isdisjoint(INTERACTIONS["item"])
-    return has_user and has_item
-
-
-def headers(path: Path, part: Part | None = None) -> list[str]:
-    """The names of the columns of a table; of JSON those of its first records."""
-    if suffix(path) in parquet.SUFFIXES:
-        return parquet.header(path)
-    if suffix(path) in json_lines.SUFFIXES:
-        names: dict[str, None] = {}
-        faults: list[DataError] = []
-        found = json_lines.records(path, broken=lambda _, fault: faults.append(fault))
-        for _, record in islice(found, 100):
-            names |= dict.fromkeys(record)
-        if faults and not names:
-            raise faults[0]
-        return list(names)
-    layout = (part or Part()).text_layout(path)
-    header, _, _ = head(path, layout)
-    return header
-
-
-def _fits(path: Path, form: Description) -> bool:
-    """Whether a file holds the interactions of a format."""
-    part = form.interactions
-    if path not in part.paths(path.parent) or missing(path.parent, form.files):
-        return False
-    if part.columns or suffix(path) in json_lines.SUFFIXES:
-        return True
-    names = set(map(normal, headers(path)))
-    return all(names & set(column.aliases) for column in part.layout if column.required)
-
-
-def _table_next_to(
-    path: Path,
-    names: Sequence[str],
-    ending: str,
-    encoding: str = "utf-8",
-) -> Path | None:
-    """The table next to another that has RecBole's ending, or one of the names; None if
-    there is none.
-
-    A table without a column of ids is none, nor is a catalogue with a column of users:
-    that is one of interactions.
-    """
-    ids = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
-    for table in _tables_in_same_folder(path, names, ending):
-        if not table.exists() or table == path:
-            continue
-        header = set(map(normal, headers(table, Part(encoding=encoding))))
-        has_users = not header.isdisjoint(INTERACTIONS["user"])
-        if ending == ".item" and has_users:
-            continue
-        if not header.isdisjoint(ids):
-            return table
-    return None
-
-
-def _tables_in_same_folder(path: Path, names: Sequence[str], ending: str) -> list[Path]:
-    table_by_stem = {}
-    for other in sorted(path.parent.iterdir()):
-        if other != path and suffix(other) in ENDINGS and not other.is_dir():
-            table_by_stem[stem(other)] = other
-    tables = [path.with_suffix(ending)]
-    for name in names:
-        wanted = name.format(stem=stem(path))
-        if wanted in table_by_stem:
-            tables.append(table_by_stem[wanted])
-    return tables
-
-
-def _part(
-    path: Path,
-    meanings: Mapping[str, Sequence[str]],
-    encoding: str = "utf-8",
-) -> Part:
-    """The meanings of a table's columns by their headers; the
-    first of the `meanings` must be there.
-    """
-    written = headers(path, Part(encoding=encoding))
-    present = list(map(normal, written))
-    header_by_meaning = {}
-    for meaning, headers_of_it in meanings.items():
-        matching = [header for header in headers_of_it if header in present]
-        if matching:
-            header_by_meaning[meaning] = matching[0]
-    meaning_by_header = dict(zip(present, present, strict=True))
-    for meaning, header in header_by_meaning.items():
-        meaning_by_header[header] = meaning
-    # RecBole says in a header that a column holds lists.
-    lists = {}
-    for header, written_header in zip(present, written, strict=True):
-        is_title = header == header_by_meaning.get("title")
-        if written_header.endswith(":token_seq") and not is_title:
-            lists[meaning_by_header[header]] = " "
-    needed = next(iter(meanings))
-    others = {
-        header: header for header in present if meaning_by_header[header] == header
-    }
-    return Part(
-        file=glob.escape(path.name),
-        named={needed: meanings[needed], **others, **header_by_meaning},
-        lists=lists,
-    )

@@ -7,6 +7,7 @@ from pytest_recsys_mt.datasets.loading import load
 from pytest_recsys_mt.datasets.loading import load_mini as load_mini
 from pytest_recsys_mt.datasets.loading import obtained as obtained
 from pytest_recsys_mt.datasets.loading import place as place
+from pytest_recsys_mt.datasets.loading import place_of_code as place_of_code
 from pytest_recsys_mt.datasets.loading import unknown as unknown
 
 if TYPE_CHECKING:

@@ -278,13 +278,20 @@ def _text(text: str, part: Part) -> str:
     return text.strip()
 
 
-def named_by_ids(rows: Rows, report: Report) -> dict[str, Item]:
+def named_by_ids(
+    rows: Rows,
+    report: Report,
+    remedy: str = "",
+) -> dict[str, Item]:
     """The items of interactions without a catalogue,
-    named by their ids, with a note on it.
+    named by their ids, with a note on it and on the remedy.
     """
+    remedy = remedy or (
+        f"{stem(rows.path)}.items.csv with the columns id and title gives it titles"
+    )
     report(
         f"no catalogue stands beside {rows.path.name}, so that a language model reads ids in place of titles; "
-        f"{stem(rows.path)}.items.csv with the columns id and title gives it titles",
+        f"{remedy}",
     )
     ids = sorted(map(str, rows.frame["item"].unique()))
     return {key: Item(key, key) for key in ids}

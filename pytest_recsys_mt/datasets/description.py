@@ -111,9 +111,10 @@ class Part:
         if self.columns:
             return self._layout_without_header()
         needed = {"user", "item", "tag", *self.keep, *self.required}
+        meanings = {_column(name).name for name in self.named}
         headers_by_name = {
             **self.named,
-            **{name: name for name in self.keep},
+            **{name: name for name in self.keep if name not in meanings},
             **self.kinds,
             **self.facts,
         }

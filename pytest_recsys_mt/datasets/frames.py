@@ -4,6 +4,7 @@ Polars, Arrow, DuckDB and databases.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,7 @@ def rows_of(
         raise DataError(f"{str(path)!r} has no rows")
     cells.columns = pd.Index([column.name for column in column_by_place.values()])
     numbers = kept(path, len(cells))
-    # Whole numbers stand as objects where some are missing; without these they do not.
-    cells = cells.iloc[numbers].reset_index(drop=True).infer_objects()
+    cells = _without_objects(cells.iloc[numbers].reset_index(drop=True))
     rows = Rows(
         path,
         cells,
@@ -61,10 +61,28 @@ def rows_of(
     return rows
 
 
+def _without_objects(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells whose objects have the type of a column, if they are of one and none is
+    missing: pandas makes floats of whole numbers beside missing ones.
+    """
+    for place, name in enumerate(cells.columns):
+        column = cells.iloc[:, place]
+        if column.dtype == object and not column.isna().any():
+            cells[name] = column.infer_objects()
+    return cells
+
+
 def of_arrow(table: pa.Table) -> pd.DataFrame:
     """A table of Arrow for pandas, in which whole numbers keep all their digits beside
-    missing ones.
+    missing ones. Bytes, as Impala writes texts, are texts in UTF-8 if all are.
     """
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
+            with contextlib.suppress(pa.ArrowInvalid):
+                texts = table.column(place).cast(pa.large_string())
+                table = table.set_column(place, field.name, texts)
     frame: pd.DataFrame = table.to_pandas(
         integer_object_nulls=True,
         date_as_object=False,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.datasets.folders import missing
 from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
-from pytest_recsys_mt.requests import specs
+from pytest_recsys_mt.requests import own_code, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pytest_recsys_mt.datasets.content import Format
     from pytest_recsys_mt.datasets.dataset import Dataset
 
@@ -53,7 +55,8 @@ def load(
 
     Args:
         source: One of `NAMES`, or a path to a folder, a table (with options behind a
-            question mark) or a description of tables. A `Path` is never a name.
+            question mark) or a description of tables, or the place of code that gives
+            tables: ``orders.py:load``. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default that of
             `download.data_directory`.
         repeats: The treatment of rows that repeat a user and an item.
@@ -68,24 +71,49 @@ def load(
     if isinstance(source, str) and source in NAMES:
         return _load_named(source, cache_dir, repeats, told)
     path, options = place(source)
-    if path is None:
-        raise DataError(unknown(source))
+    read: Callable[[Report], tuple[Dataset, str]]
+    if path is not None:
+        read = partial(_load_path, path, options, repeats)
+    else:
+        code = place_of_code(source)
+        if code is None:
+            raise DataError(unknown(source))
+        from pytest_recsys_mt.datasets import own_tables
+        from pytest_recsys_mt.datasets.dataset import Dataset
+
+        made, options = own_tables.given(code, options, str(source))
+        if isinstance(made, Dataset):
+            return made
+        read = partial(_load_tables, made, options, repeats, ":".join(code))
     from pytest_recsys_mt.datasets.bad_rows import OPTION, settled
 
     choice = options.pop(OPTION, "")
     try:
-        dataset, summary = settled(
-            lambda report: _load_path(path, options, repeats, report),
-            choice,
-            told,
-        )
+        dataset, summary = settled(read, choice, told)
     except (UnicodeError, OverflowError) as problem:
         raise DataError(
-            f"{str(path)!r} holds a value that is neither text nor a number: {problem}",
+            f"{str(path or source)!r} holds a value that is neither text nor a number: {problem}",
         ) from problem
     if summary:
         told(summary)
     return dataset
+
+
+def _load_tables(
+    tables: Mapping[str, pd.DataFrame],
+    options: Mapping[str, str],
+    repeats: Repeats,
+    name: str,
+    report: Report,
+) -> tuple[Dataset, str]:
+    """The dataset of the tables that a user's code gives, and its summary."""
+    from pytest_recsys_mt.datasets import own_tables
+    from pytest_recsys_mt.datasets.making import made
+    from pytest_recsys_mt.datasets.summary import summary
+
+    content = own_tables.content(tables, options, name, report)
+    dataset = made(name, content, repeats, report)
+    return dataset, summary(Path(name), dataset)
 
 
 def _load_named(
@@ -121,7 +149,13 @@ def _load_path(
 
     `options` are those behind the question mark.
     """
-    from pytest_recsys_mt.datasets import archives, recordings, table, table_files
+    from pytest_recsys_mt.datasets import (
+        archives,
+        parquet,
+        recordings,
+        table,
+        table_files,
+    )
     from pytest_recsys_mt.datasets.making import made
     from pytest_recsys_mt.datasets.summary import summary
 
@@ -130,7 +164,8 @@ def _load_path(
     if form is not None:
         content = form.read(path, report)
     else:
-        file = table_files.only_table(path, formats()) if is_folder else path
+        is_one_table = not is_folder or parquet.is_folder(path)
+        file = path if is_one_table else table_files.only_table(path, formats())
         if file.suffix.lower() == recordings.SUFFIX and not table_files.is_table(file):
             return recordings.load(file, file.stem), ""
         content = table.load(file, options, report)
@@ -172,6 +207,13 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
     if not path.exists():
         return None, options
     return path, options
+
+
+def place_of_code(source: str | Path) -> tuple[str, str] | None:
+    """The file or module, and the name in it, of code that gives data; None if a source
+    names none.
+    """
+    return own_code.split(str(source).partition("?")[0])
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:

@@ -21,7 +21,7 @@ from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
 from pytest_recsys_mt.datasets.options import Report
-from pytest_recsys_mt.datasets.row_kinds import kept_rows, only_taken
+from pytest_recsys_mt.datasets.row_kinds import kept_rows, only_taken, unseen
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
@@ -142,6 +142,10 @@ def _kept_rows(rows: Rows, part: Part, report: Report) -> Rows:
     if part.kinds:
         rows = only_taken(rows, part.kinds, report)
     for column, values in part.keep.items():
+        if part.says_what_is_kept and (absent := unseen(rows, column, values)):
+            report(
+                f"keep names {', '.join(map(repr, absent))}, which no row has as {column}",
+            )
         fits = kept_rows(rows, column, values)
         dropped = int((~fits).sum())
         if dropped and part.says_what_is_kept:

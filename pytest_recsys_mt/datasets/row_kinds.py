@@ -80,20 +80,38 @@ def kept_rows(rows: Rows, column: str, allowed: Sequence[str]) -> npt.NDArray[np
     Raises:
         DataError: If a number is compared with a column of texts.
     """
-    cells = rows.frame[column].astype(str)
-    kept = np.ones(len(cells), bool)
+    kept = np.ones(len(rows.frame), bool)
     values = []
     for value in allowed:
         comparison = _COMPARISON.fullmatch(value)
         if value.startswith("!="):
-            kept &= (cells != value[2:].strip()).to_numpy()
+            kept &= ~_has_one_of(rows.frame[column], [value[2:].strip()])
         elif comparison is not None:
             kept &= _compared(rows, column, comparison[1], comparison[2])
         else:
             values.append(value)
     if values:
-        kept &= cells.isin(values).to_numpy()
+        kept &= _has_one_of(rows.frame[column], values)
     return kept
+
+
+def _has_one_of(cells: pd.Series[Any], values: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which cells are one of some values; as numbers where the cells are: 4 is 4.0."""
+    if pd.api.types.is_numeric_dtype(cells):
+        numbers = pd.to_numeric(pd.Series(values), errors="coerce")
+        return cells.isin(numbers.dropna().tolist()).to_numpy()
+    return cells.astype(str).isin(values).to_numpy()
+
+
+def unseen(rows: Rows, column: str, allowed: Sequence[str]) -> list[str]:
+    """The values of a condition that no row has: perhaps misspelt."""
+    cells = rows.frame[column]
+    values = [value.removeprefix("!=").strip() for value in allowed]
+    return [
+        value
+        for value in values
+        if not _COMPARISON.fullmatch(value) and not _has_one_of(cells, [value]).any()
+    ]
 
 
 def _compared(

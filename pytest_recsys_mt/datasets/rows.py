@@ -34,6 +34,7 @@ HINT = (
     "header"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
+_NO_IDS = (dict, list, np.ndarray, bytes)
 _TYPE = re.compile(r":(token|float)(_seq)?$")
 """The type that RecBole writes behind the name of a column."""
 
@@ -131,8 +132,8 @@ class Rows:
     def _text_ids(self, column: Column) -> pd.Series[Any]:
         cells = self.frame[column.name]
         texts = cells.astype(str)
-        is_nested = cells.map(lambda cell: isinstance(cell, dict | list | np.ndarray))
-        is_no_id = cells.isna() | (texts == "") | is_nested
+        is_other = cells.map(lambda cell: isinstance(cell, _NO_IDS))
+        is_no_id = cells.isna() | (texts == "") | is_other
         self._refuse_kind(is_no_id.to_numpy(dtype=bool), column, "an id")
         return texts
 

@@ -24,7 +24,7 @@ from pytest_recsys_mt.datasets.row_kinds import (
     keep_of,
     kinds_in,
 )
-from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.rows import Rows, match, normal
 from pytest_recsys_mt.datasets.table_files import (
     CATALOGUE,
     INTERACTIONS,
@@ -206,9 +206,24 @@ def _with_kinds(table: Table, part: Part, given: Mapping[str, str]) -> Part:
         )
     if given.get("keep") == ALL:
         return part
+    if part.keep:
+        part = replace(part, keep=_by_meaning(table.path, part, header))
     taken = [header for header in part.named.values() if isinstance(header, str)]
     taken += part.keep
     return replace(part, kinds=kinds_in(header, taken))
+
+
+def _by_meaning(
+    path: Path, part: Part, header: Sequence[str]
+) -> dict[str, Sequence[str]]:
+    """The conditions of `keep`, by meaning where a column has one: the rows of a table
+    name such a column by it.
+    """
+    columns = replace(part, keep={}).layout
+    optional = tuple(replace(column, required=False) for column in columns)
+    found = match(header, optional, str(path))
+    meanings = {normal(header[place]): column.name for place, column in found.items()}
+    return {meanings.get(normal(name), name): part.keep[name] for name in part.keep}
 
 
 def _items_of(

@@ -58,8 +58,8 @@ class RequestSettings:
         read=whole_number(0),
     )
     data: str = option(
-        "dataset: a name, or the path of a table or of a folder (default: mini)",
-        "NAME|PATH",
+        "dataset: a name, the path of a table or of a folder, or code that gives tables (default: mini)",
+        "NAME|PATH|FILE.py:NAME",
         default="mini",
     )
     repeats: Repeats = choice(

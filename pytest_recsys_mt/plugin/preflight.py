@@ -192,11 +192,17 @@ def _check_recommender(
 
 
 def _check_data(config: pytest.Config, data: str) -> None:
-    from pytest_recsys_mt.datasets import NAMES, obtained, place, unknown
+    from pytest_recsys_mt.datasets import (
+        NAMES,
+        obtained,
+        place,
+        place_of_code,
+        unknown,
+    )
 
     with named("data", data):
         is_missing = data not in NAMES and place(data)[0] is None
-    if is_missing:
+    if is_missing and place_of_code(data) is None:
         raise pytest.UsageError(f"--recsys-data={data!r}: {unknown(data)}")
     if data in NAMES and config.getoption("dist", "no") != "no":
         with named("data", data):  # here, not once per worker

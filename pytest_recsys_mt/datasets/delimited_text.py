@@ -45,6 +45,8 @@ class Layout:
     ragged: bool = False  # whether fields at the end of a line may be missing
     skipped: frozenset[int] = frozenset()  # rows below the header that are left out
     width: int = 0  # fields of a row, behind which empty ones are cut off; 0: any
+    # Whether the last field of `width` has all others of the line, with blanks between.
+    takes_the_rest: bool = False
 
     @property
     def delimiter(self) -> str:
@@ -98,7 +100,10 @@ def walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             for fields in reader:
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
                 if not is_blank:
-                    if layout.width and not any(fields[layout.width :]):
+                    if layout.takes_the_rest:
+                        last = layout.width - 1
+                        fields[last:] = [" ".join(fields[last:])]
+                    elif layout.width and not any(fields[layout.width :]):
                         del fields[layout.width :]
                     if number not in layout.skipped:
                         yield last_line + 1, fields

@@ -29,10 +29,11 @@ others are attributes.
 
 import codecs
 import contextlib
+import math
 import re
 import tomllib
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
@@ -42,6 +43,7 @@ from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.delimited_text import Layout
 from pytest_recsys_mt.datasets.folders import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
+from pytest_recsys_mt.datasets.sequences import SEQUENCE
 from pytest_recsys_mt.requests import Scale
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import content_of, toml_of
@@ -111,6 +113,8 @@ class Part:
         if self.columns:
             return self._layout_without_header()
         needed = {"user", "item", "tag", *self.keep, *self.required}
+        if SEQUENCE in self.named:
+            needed.remove("item")
         meanings = {_column(name).name for name in self.named}
         headers_by_name = {
             **self.named,
@@ -121,8 +125,14 @@ class Part:
         columns = []
         for name, header in headers_by_name.items():
             headers = (header,) if isinstance(header, str) else header
-            columns.append(_column(name, headers, name in needed))
+            column = _column(name, headers, name in needed)
+            columns.append(self._as_written(column))
         return tuple(columns)
+
+    @property
+    def may_lack_ratings(self) -> bool:
+        """Whether a missing rating stands for none."""
+        return any(map(math.isnan, self.unrated))
 
     def _layout_without_header(self) -> tuple[Column, ...]:
         names = []
@@ -130,7 +140,14 @@ class Part:
             # Columns without a meaning get names of their own, as those of a table must
             # differ.
             names.append(f"-{place}" if name == "-" else name)
-        return tuple(map(_column, [*names, *self.flag_columns]))
+        columns = map(_column, [*names, *self.flag_columns])
+        return tuple(map(self._as_written, columns))
+
+    def _as_written(self, column: Column) -> Column:
+        """The column, of ratings as written if a missing one is no wrong one here."""
+        if column.name == "rating" and self.may_lack_ratings:
+            return replace(column, kind="value")
+        return column
 
     @property
     def flag_columns(self) -> Mapping[str, tuple[str, str]]:
@@ -175,6 +192,7 @@ class Part:
                 f"{str(path)!r}: a table ends in {', '.join((*TEXT, *json_lines.SUFFIXES))} or "
                 f"{parquet.SUFFIXES[0]}, not in {suffix(path)!r}",
             )
+        takes_the_rest = bool(self.columns) and self.columns[-1] == SEQUENCE
         return Layout(
             self.layout,
             separator=self.sep,
@@ -182,7 +200,9 @@ class Part:
             encoding=self.encoding,
             quoted=self.quoted,
             escape=self.escape,
-            ragged=self.ragged,
+            ragged=self.ragged or takes_the_rest,
+            width=len(self.columns) if takes_the_rest else 0,
+            takes_the_rest=takes_the_rest,
         )
 
     def begins(self, path: Path) -> bool:

@@ -163,7 +163,7 @@ def read(
         line_of_row.append(number)
 
     for number, record in records(path, key=key, wanted=wanted or (), broken=broken):
-        for row in _rows(record, each):
+        for row in rows_in(record, each):
             try:
                 found = _cells(row, columns, f"{str(path)!r}, line {number}")
             except DataError as error:
@@ -203,7 +203,8 @@ def _pattern_of_ids(columns: Sequence[Column]) -> re.Pattern[str] | None:
     )
 
 
-def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
+def rows_in(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
+    """The rows of a record: those that its field `each` lists, or itself."""
     if not each:
         yield record
         return
@@ -243,7 +244,9 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Column], where: str) -> lis
         if column.required and cell is None:
             names = ", ".join(column.aliases or (column.name,))
             raise DataError(
-                f"{where}: no {column.name!r} among {list(row)[:20]!r}; it may be called {names}",
+                f"{where}: no {column.name!r} among {list(row)[:20]!r}; it may be called {names}; name it "
+                f"behind the path, as in ?{column.name}=KEY, ?sequence=KEY where a record lists items, or ?each=KEY where it "
+                f"lists rows",
             )
     return cells
 

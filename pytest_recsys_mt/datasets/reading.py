@@ -19,10 +19,11 @@ from pytest_recsys_mt.datasets.catalogue import (
 from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
-from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
+from pytest_recsys_mt.datasets.odd_ids import MISSING, report_odd_ids
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.row_kinds import kept_rows, only_taken, unseen
 from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.datasets.sequences import one_item_a_row
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.requests import Item, Scale
 from pytest_recsys_mt.safety.errors import DataError
@@ -121,6 +122,7 @@ def interactions(
             line.
     """
     rows = _kept_rows(rows, part, report)
+    rows, places = one_item_a_row(rows, report)
     rows = _rated_rows(rows, part, report)
     frame = rows.frame
     if frame.empty:
@@ -130,6 +132,9 @@ def interactions(
     times: Any = np.arange(len(frame))
     if "timestamp" in frame:
         times = unix_seconds(rows, "timestamp", part.time_format, report)
+        if places is not None:
+            report("the items of a list count as one second apart, in its order")
+            times = times + places
     ratings = frame.get("rating", 1.0)
     completed = frame.assign(rating=ratings, timestamp=times)
     return replace(rows, frame=completed), _facts(frame, part)
@@ -169,14 +174,38 @@ def _rated_rows(rows: Rows, part: Part, report: Report) -> Rows:
     """
     if not part.unrated or "rating" not in rows.frame:
         return rows
+    if part.may_lack_ratings:
+        rows = _with_ratings(rows, report)
     is_unrated = rows.frame["rating"].isin(list(part.unrated)).to_numpy()
     dropped = int(is_unrated.sum())
     if dropped:
         values = " or ".join(f"{value:g}" for value in part.unrated)
-        subject = "row without a rating" if dropped == 1 else "rows without a rating"
-        verb = "is" if dropped == 1 else "are"
-        report(f"{dropped:,} {subject} ({values}) {verb} left out")
+        _report_unrated(dropped, values, report)
     return rows.only(~is_unrated)
+
+
+def _with_ratings(rows: Rows, report: Report) -> Rows:
+    """The rows that have a rating, as a number; others are left out."""
+    written = rows.frame["rating"]
+    texts = written.astype(str).str.strip()
+    is_missing = written.isna() | texts.isin(["", *MISSING])
+    dropped = int(is_missing.sum())
+    if dropped:
+        _report_unrated(dropped, "missing", report)
+    rows = rows.only(~is_missing.to_numpy(dtype=bool))
+    texts = rows.frame["rating"].astype(str).str.replace(",", ".", regex=False)
+    numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
+    rows.refuse(
+        ~np.isfinite(numbers.to_numpy()),
+        lambda row: f"rating is {rows.cell('rating', row)!r}, not a number",
+    )
+    return replace(rows, frame=rows.frame.assign(rating=numbers))
+
+
+def _report_unrated(dropped: int, values: str, report: Report) -> None:
+    subject = "row without a rating" if dropped == 1 else "rows without a rating"
+    verb = "is" if dropped == 1 else "are"
+    report(f"{dropped:,} {subject} ({values}) {verb} left out")
 
 
 def usual_scale(rows: Rows) -> Scale:

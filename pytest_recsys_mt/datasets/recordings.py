@@ -36,6 +36,8 @@ from pytest_recsys_mt.safety.errors import DataError
 
 SCALE = Scale(0, 1)
 SUFFIX = ".jsonl"
+KEYS = frozenset({"history", "candidates", "target", "text"})
+"""Keys of which a line has one at least, if the file is no table."""
 
 
 @dataclass(frozen=True)

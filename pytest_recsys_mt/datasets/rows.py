@@ -30,11 +30,17 @@ record.
 """
 
 HINT = (
-    "; name it behind the path, as in ?user=HEADER&item=HEADER, or ?columns=user,item,rating where the file has no "
-    "header"
+    "; name it behind the path, as in ?user=HEADER&item=HEADER, ?sequence=HEADER where cells list items, "
+    "or ?columns=user,item,rating where the file has no header"
+)
+HINT_FOR_BLANKS = (
+    "; for a file without a header whose fields stand between blanks, write ?columns=user,item&sep=blank behind the path, "
+    "or ?columns=user,sequence&sep=blank where a line lists all items of a user"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
-_NO_IDS = (dict, list, np.ndarray, bytes)
+LISTS = (list, tuple, np.ndarray)
+"""What a cell of several values is."""
+_NO_IDS = (dict, bytes, *LISTS)
 _TYPE = re.compile(r":(token|float)(_seq)?$")
 """The type that RecBole writes behind the name of a column."""
 
@@ -119,6 +125,8 @@ class Rows:
             return self._numbers(column)
         if column.kind == "integer":
             return self._integers(column)
+        if column.name == "item" and are_lists(cells):
+            return cells  # see `sequences`
         types = pd.api.types
         if not types.is_numeric_dtype(cells) or types.is_bool_dtype(cells):
             return self._text_ids(column)
@@ -164,6 +172,14 @@ class Rows:
             wrong,
             lambda row: f"{name} is {self.cell(name, row)!r}, not {wanted}",
         )
+
+
+def are_lists(cells: pd.Series[Any]) -> bool:
+    """Whether the first cell that is there is a list."""
+    if cells.dtype != object:
+        return False
+    present = cells[cells.notna()]
+    return len(present) > 0 and isinstance(present.iloc[0], LISTS)
 
 
 def _as_floats(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -238,7 +254,7 @@ def match(
         if not places and column.required:
             raise DataError(
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
-                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}",
+                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){_hint(header)}",
             )
         for place in places:
             if place in column_by_place:
@@ -248,6 +264,12 @@ def match(
                 )
             column_by_place[place] = column
     return column_by_place
+
+
+def _hint(header: Sequence[str]) -> str:
+    """How to name the columns of a table whose headers are unknown."""
+    fields = header[0].split() if len(header) == 1 else []
+    return HINT_FOR_BLANKS if len(fields) > 1 else HINT
 
 
 def _preferred(

@@ -25,6 +25,7 @@ from pytest_recsys_mt.datasets.row_kinds import (
     kinds_in,
 )
 from pytest_recsys_mt.datasets.rows import Rows, match, normal
+from pytest_recsys_mt.datasets.sequences import SEQUENCE, header_of_lists
 from pytest_recsys_mt.datasets.table_files import (
     CATALOGUE,
     INTERACTIONS,
@@ -60,6 +61,8 @@ def _options(
     *,
     user: str | None = None,
     item: str | None = None,
+    sequence: str | None = None,
+    each: str = "",
     rating: str | None = None,
     time: str | None = None,
     time_format: str = "",
@@ -72,7 +75,13 @@ def _options(
     thing: str = "",
     keep: str = "",
 ) -> Options:
-    headers = {"user": user, "item": item, "rating": rating, "time": time}
+    headers = {
+        "user": user,
+        "item": item,
+        SEQUENCE: sequence,
+        "rating": rating,
+        "time": time,
+    }
     given = {
         meaning: header for meaning, header in headers.items() if header is not None
     }
@@ -82,6 +91,7 @@ def _options(
         columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
         sep={"tab": "\t", "\\t": "\t", "blank": " "}.get(sep, sep),
         encoding=encoding,
+        each=each,
         unrated=() if unrated is None else (unrated,),
         time_format=time_format,
         keep={} if keep == ALL else keep_of(keep),
@@ -170,6 +180,7 @@ def interactions_of(
     """The interactions of a table and the scale of their ratings."""
     part = options.part
     if not part.columns:
+        part = _with_lists(table, part)
         part = _with_kinds(table, part, given)
     rows, _ = interactions(table.rows(part), part, report)
     scale = _scale(options.scale) if options.scale else usual_scale(rows)
@@ -192,6 +203,14 @@ def _require_users(rows: Rows, header: Sequence[str]) -> None:
             f"{str(rows.path)!r}: all {len(users):,} rows are of one user, {str(users.iloc[0])!r}; ?user={sessions[0]} behind the "
             f"path takes each session as a user",
         )
+
+
+def _with_lists(table: Table, part: Part) -> Part:
+    """The part with RecBole's column of lists, if the table has one."""
+    header = header_of_lists(table.header(part))
+    if not header or SEQUENCE in part.named:
+        return part
+    return replace(part, named={**part.named, SEQUENCE: header})
 
 
 def _with_kinds(table: Table, part: Part, given: Mapping[str, str]) -> Part:
@@ -255,11 +274,15 @@ def _check(path: Path, part: Part) -> None:
     if not part.columns:
         return
     meanings = [name for name in part.columns if name != "-"]
-    are_distinct = len(set(meanings)) == len(meanings)
-    if not are_distinct or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
+    has_items = {"user", "item"} <= set(meanings) <= INTERACTIONS.keys()
+    has_lists = part.columns[-1] == SEQUENCE and (
+        {"user"} <= set(meanings[:-1]) <= INTERACTIONS.keys() - {"item"}
+    )
+    if len(set(meanings)) < len(meanings) or not (has_items or has_lists):
         raise DataError(
             f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
-            f"time, each once; write '-' for other columns",
+            f"time, each once; write '-' for other columns. Where the rest of a line lists items, the last column is "
+            f"{SEQUENCE} in place of item: columns=user,{SEQUENCE}",
         )
     if suffix(path) not in TEXT:
         raise DataError(

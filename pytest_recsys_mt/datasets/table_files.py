@@ -104,8 +104,10 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
         names: dict[str, None] = {}
         faults: list[DataError] = []
         found = json_lines.records(path, broken=lambda _, fault: faults.append(fault))
+        each = part.each if part else ""
         for _, record in islice(found, 100):
-            names |= dict.fromkeys(record)
+            for row in json_lines.rows_in(record, each):
+                names |= dict.fromkeys(row)
         if faults and not names:
             raise faults[0]
         return list(names)

@@ -30,6 +30,7 @@ from pytest_recsys_mt.requests import (
     Request,
     abilities,
 )
+from pytest_recsys_mt.requests.chat_settings import system_of, with_system
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -112,6 +113,7 @@ class TextSubject(Subject):
         """The call for a test's own prompt; its seed follows
         from the run's seed and the call.
         """
+        prompt = with_system(prompt, system_of(self.model))
         seed = call_seed(self._seed, prompt.messages, replicate)
         seeded = replace(prompt, seed=seed)
         messages = plain_messages(seeded.messages)

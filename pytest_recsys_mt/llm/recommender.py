@@ -22,6 +22,7 @@ from pytest_recsys_mt.requests import (
     is_cut_off,
 )
 from pytest_recsys_mt.requests.abilities import declares
+from pytest_recsys_mt.requests.chat_settings import system_of, with_system
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 
@@ -113,7 +114,7 @@ class LLMRecommender:
 
     def _question(self, request: Request) -> Question:
         messages, shown = self._template.written(request, self._newest)
-        prompt = Prompt(messages, k=request.k)
+        prompt = with_system(Prompt(messages, k=request.k), system_of(self.model))
         if self._template.lists_as_json:
             prompt = as_json(prompt, self._allowed(request, shown))
         if declares(self.model, "scores_choices"):

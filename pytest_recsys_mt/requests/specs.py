@@ -172,6 +172,11 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         ) from error
 
 
+def names(factory: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that a spec may give to a class or factory."""
+    return tuple(_parameters(factory, {}, ""))
+
+
 def _parameters(
     factory: Callable[..., Any],
     given: Mapping[str, str],

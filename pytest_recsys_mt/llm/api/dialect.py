@@ -47,6 +47,7 @@ class Dialect:
     schema: bool = True
     temperature: bool = True
     top_p: bool = True
+    stop: bool = True
     responses: bool = False  # whether the Responses API is used, which takes no seed
     stream: bool = False  # whether answers are asked for in pieces
     stream_options: bool = True  # whether it is then asked for the usage, too
@@ -71,7 +72,7 @@ class Dialect:
 
     def of_responses(self) -> Dialect:
         """The same in the Responses API."""
-        return replace(self, responses=True, seed=False)
+        return replace(self, responses=True, seed=False, stop=False)
 
     def without_rejected(
         self,
@@ -104,6 +105,8 @@ class Dialect:
                 return replace(self, temperature=False)
             if "top_p" in sent and names("top_p"):
                 return replace(self, top_p=False)
+            if "stop" in sent and names("stop"):
+                return replace(self, stop=False)
         if len(self.limits) > 1 and not out_of_range and names(self.limits[0]):
             return replace(self, limits=self.limits[1:])
         if "stream_options" in sent and names("stream_options"):
@@ -132,6 +135,7 @@ class Dialect:
             "stream": f"{url} has {model} in streams alone, so its answers are asked for in pieces",
             "temperature": f"{url} takes no temperature for {model}: the given one was not used",
             "top_p": f"{url} takes no top_p for {model}: the given one was not used",
+            "stop": f"{url} takes no stop for {model}: answers end where the model ends them",
             "seed": f"{url} takes no seed, so answers cannot be reproduced",
             "json": f"{url} takes no response_format, so JSON output is not enforced",
             "schema": f"{url} takes no JSON schema, so answers may have any form",

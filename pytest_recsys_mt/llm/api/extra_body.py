@@ -8,7 +8,7 @@ from pytest_recsys_mt.safety.redaction import HEADERS, holds_secret
 _OWN_FIELDS = frozenset(
     ("model", "messages", "input", "instructions", "temperature", "top_p", "seed",
      "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
-     "response_format", "text"),
+     "response_format", "text", "stop"),
 )  # fmt: skip
 """Fields of a request that are not for `extra_body`, since they are set here."""
 
@@ -34,7 +34,7 @@ def check(prefix: str, fields: Collection[str]) -> None:
     if own:
         raise RecommenderError(
             f"{prefix}: extra_body.{min(own)} would replace a field that this package sets; leave it "
-            f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say",
+            f"out, and use temperature, top_p, max_tokens, json, system, stop or reasoning_effort for what they say",
         )
     secrets = [name for name in fields if holds_secret(f"?{name}=")]
     if secrets:

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from pytest_recsys_mt.llm.api import chat_api, responses_api
+from pytest_recsys_mt.llm.api import chat_api, chat_request
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
@@ -22,6 +22,7 @@ from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
+from pytest_recsys_mt.requests.chat_settings import stops_of, with_file
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -66,6 +67,9 @@ class OpenAIModel:
             that answers each call alone.
         seeded: Whether a prompt that is sent again with the same ``seed`` always gets
             the same answer.
+        system: A system message before each prompt.
+        stop: A text that ends an answer, which does not contain it; or several, as a
+            JSON list.
         extra_body: Further fields of the request.
 
     Raises:
@@ -75,6 +79,7 @@ class OpenAIModel:
     prefix: ClassVar = "openai"
     takes_schema: ClassVar = True
     reads_images: ClassVar = True
+    adds_system: ClassVar = True
 
     model: str
     _: KW_ONLY
@@ -90,6 +95,8 @@ class OpenAIModel:
     api: Literal["chat", "responses"] | None = None
     deterministic: bool = False
     seeded: bool = False
+    system: str | None = None
+    stop: str | None = None
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,8 +124,10 @@ class OpenAIModel:
             ("api", api, api in (None, "chat", "responses"), "chat or responses"),
             ("extra_body", extra_body, isinstance(extra_body, Mapping),
              "fields, each given as extra_body.KEY=VALUE"),
+            ("stop", self.stop, not self.stop or api != "responses", "left out with api=responses, which takes none"),
         )  # fmt: skip
         check(self.prefix, extra_body)
+        self.stops = stops_of(self.prefix, self.stop)
         self.name = self.model
         self.lists_as_json = self.answer in ("json", "offered")
         self.lists_offered = self.answer == "offered"
@@ -129,18 +138,26 @@ class OpenAIModel:
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
-        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises
-        `RecommenderError` as the class.
+        """The model in ``openai:NAME?temperature=0&max_tokens=256``, with the settings of
+        the file that ``request=FILE.toml`` names; raises `RecommenderError` as the
+        class.
         """
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
-        factory = partial(cls, target.removeprefix(f"{cls.prefix}:"), extra_body=extra)
+        given, fields = with_file(given, specs.names(cls), spec)
+        factory = partial(
+            cls,
+            target.removeprefix(f"{cls.prefix}:"),
+            extra_body={**fields, **extra},
+        )
         model: OpenAIModel = specs.build(factory, given, spec)
         return model
 
     def __repr__(self) -> str:
         given = {
-            name: value for name, value in self._sampling.items() if value is not None
+            name: value
+            for name, value in chat_request.sampling(self).items()
+            if value is not None
         }
         sampling = "".join(f", {name}={value!r}" for name, value in given.items())
         return f"{type(self).__name__}({self.model!r}{sampling})"
@@ -154,7 +171,7 @@ class OpenAIModel:
             "provider": self.prefix,
             "host": self._endpoint.url,
             "model": self.model,
-            "sampling": self._sampling,
+            "sampling": chat_request.sampling(self),
         }
 
     def require_key(self) -> None:
@@ -223,7 +240,7 @@ class OpenAIModel:
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request body for `prompt`, as in a batch file."""
-        return {**self._arguments(prompt, self._dialect), **self.extra_body}
+        return {**chat_request.fields(self, prompt, self._dialect), **self.extra_body}
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -232,22 +249,6 @@ class OpenAIModel:
             self.__dict__.pop(held, None)
         if loop is not None:
             loop.close()
-
-    @property
-    def _sampling(self) -> dict[str, Any]:
-        # Omitted unless requested: the keys of answers depend on this mapping.
-        requested = {
-            "json": self.json,
-            "reasoning_effort": self.reasoning_effort,
-            "api": self.api,
-            "extra_body": self.extra_body,
-        }
-        return {
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-            "top_p": self.top_p,
-            **{name: value for name, value in requested.items() if value},
-        }
 
     @cached_property
     def _endpoint(self) -> Endpoint:
@@ -309,7 +310,7 @@ class OpenAIModel:
         before: Dialect | None = None
         while True:
             path = "/responses" if dialect.responses else "/chat/completions"
-            sent = self._arguments(prompt, dialect)
+            sent = chat_request.fields(self, prompt, dialect)
             limit = self._pace.time_limit(self._longest)
             try:
                 async with asyncio.timeout(limit):
@@ -337,7 +338,7 @@ class OpenAIModel:
                     if before is not None:
                         again = without_rejected(
                             before,
-                            sent=self._arguments(prompt, before),
+                            sent=chat_request.fields(self, prompt, before),
                         )
                         if again != dialect:
                             self._learn(
@@ -355,35 +356,13 @@ class OpenAIModel:
                 self._log(dialect.unenforced(url, schema=asks_schema, json=self.json))
                 return answer
 
-    def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
-        arguments: dict[str, Any] = {
-            "model": self.model,
-            "messages": [chat_api.plain(message) for message in prompt.messages],
-            dialect.limits[0]: self.max_tokens,
-        }
-        if self.temperature is not None and dialect.temperature:
-            arguments["temperature"] = self.temperature
-        if self.top_p is not None and dialect.top_p:
-            arguments["top_p"] = self.top_p
-        if self.reasoning_effort is not None:
-            arguments["reasoning_effort"] = self.reasoning_effort
-        if prompt.schema is not None and dialect.schema:
-            arguments["response_format"] = chat_api.response_format(prompt.schema)
-        elif self.json and dialect.json:
-            arguments["response_format"] = {"type": "json_object"}
-        if dialect.stream:
-            arguments["stream"] = True
-            if dialect.stream_options:
-                arguments["stream_options"] = {"include_usage": True}
-        if dialect.seed:
-            # Servers allow different ranges of seeds; all of them accept 31 bits.
-            arguments["seed"] = prompt.seed % 2**31
-        return responses_api.request(arguments) if dialect.responses else arguments
-
     def _learn(self, dialect: Dialect) -> None:
         if dialect == self._dialect:
             return
-        self._log(dialect.notes_since(self._dialect, self._endpoint.url, self.model))
+        # That no stop is taken matters only where one is given.
+        before = replace(self._dialect, stop=self._dialect.stop and bool(self.stops))
+        after = replace(dialect, stop=dialect.stop and bool(self.stops))
+        self._log(after.notes_since(before, self._endpoint.url, self.model))
         self._dialect = dialect
 
     def _log(self, notes: Sequence[str]) -> None:

@@ -33,6 +33,7 @@ class Writing:
     decode: Callable[[Sequence[int]], str]
     temperature: float = 0.0  # at least 0
     top_p: float = 1.0  # in (0, 1]
+    stops: tuple[str, ...] = ()  # texts that end an answer
     _breaks: dict[int, bool] = field(default_factory=dict, repr=False)
 
     def sampling(self, seeds: Sequence[int]) -> SeededSampling | None:
@@ -42,12 +43,16 @@ class Writing:
         return SeededSampling(seeds, self.temperature, self.top_p)
 
     def is_over(self, answer: Sequence[int], k: int | None) -> bool:
-        """Whether an answer has ended, by its last token or
+        """Whether an answer has ended: by its last token, by a text that ends it, or
         because it has listed `k` entries.
         """
         last = answer[-1]
         if last in self.ends:
             return True
+        if self.stops:
+            text = self.decode(answer)
+            if any(stop in text for stop in self.stops):
+                return True
         if k is None:
             return False
         if last not in self._breaks:

@@ -8,6 +8,7 @@ from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
+from pytest_recsys_mt.requests.chat_settings import before_stops, stops_of
 
 BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
 """Most tokens of a batch, including answers, by kind of device; others count as a CPU."""
@@ -52,6 +53,10 @@ class HFModel(HFTextModel[LocalNetwork]):
             in words.
         trust_remote_code: Whether Python code that comes with the model may run here:
             for a Hub model only at the full hash of a commit.
+        system: A system message before each prompt; the model's chat template must
+            take one.
+        stop: A text that ends an answer, which does not contain it; or several, as a
+            JSON list.
 
     Raises:
         RecommenderError: If an argument is out of range, two contradict each other, or
@@ -75,6 +80,8 @@ class HFModel(HFTextModel[LocalNetwork]):
         stop_at_k: bool = True,
         answer: Literal["generate", "choices"] = "generate",
         trust_remote_code: bool = False,
+        system: str | None = None,
+        stop: str | None = None,
     ) -> None:
         specs.check(
             "hf",
@@ -101,7 +108,9 @@ class HFModel(HFTextModel[LocalNetwork]):
             device=device,
             exact=exact,
             trust_remote_code=trust_remote_code,
+            system=system,
         )
+        self.stops = stops_of("hf", stop)
         self._local.device_map = device_map
         self.model = model
         self.temperature = temperature
@@ -122,6 +131,7 @@ class HFModel(HFTextModel[LocalNetwork]):
             else {"size": self.batch, "tokens": self._batch_tokens},
             "answer": SCORING if self.scores_choices else "generate",
             "stop_at_k": self.stop_at_k,
+            **({"stop": list(self.stops)} if self.stops else {}),
             "sampling": {
                 "temperature": self.temperature,
                 "max_tokens": self.max_tokens,
@@ -197,6 +207,7 @@ class HFModel(HFTextModel[LocalNetwork]):
             self._local.decode,
             self.temperature,
             self.top_p,
+            self.stops,
         )
         lines = [sent[place].k if self.stop_at_k else None for place in batch]
         try:
@@ -259,4 +270,5 @@ class HFModel(HFTextModel[LocalNetwork]):
     ) -> Completion:
         ended = answer[-1] in self._local.ends
         text = self._local.decode(answer[:-1] if ended else answer)
+        text = before_stops(text, self.stops)
         return self._answered(text, Usage(prompt_tokens, len(answer)), over)

@@ -23,6 +23,22 @@ DeviceMap = Literal["auto", "balanced", "balanced_low_0", "sequential"]
 """How accelerate can divide the layers of a model among the GPUs of this machine."""
 
 
+@contextmanager
+def _explaining(messages: Sequence[Message], name: str) -> Iterator[None]:
+    """Says that a chat template takes no system message, where that is why it fails."""
+    from jinja2 import TemplateError
+
+    try:
+        yield
+    except TemplateError as error:
+        if messages[0].role != "system":
+            raise
+        raise RecommenderError(
+            f"hf:{name}: its chat template takes no system message ({one_line(str(error))[:200]}); leave 'system' out, or "
+            f"write it into the prompt",
+        ) from error
+
+
 class LocalNetwork:
     """Weights in safetensors or GGUF, and their tokenizer;
     the arguments are those of `HFModel`.
@@ -136,11 +152,12 @@ class LocalNetwork:
         chat = [
             {"role": message.role, "content": message.content} for message in messages
         ]
-        text = tokenizer.apply_chat_template(
-            chat,
-            add_generation_prompt=True,
-            tokenize=False,
-        )
+        with _explaining(messages, self._source.name):
+            text = tokenizer.apply_chat_template(
+                chat,
+                add_generation_prompt=True,
+                tokenize=False,
+            )
         # The template already contains the special tokens.
         return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 

@@ -15,6 +15,7 @@ from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import quietly
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
+from pytest_recsys_mt.requests.chat_settings import with_file
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Network = TypeVar("Network", bound=LocalNetwork)
@@ -30,6 +31,7 @@ class HFTextModel(ABC, Generic[Network]):
     """
 
     reads_images: ClassVar[bool] = False
+    adds_system: ClassVar[bool] = True
     weights: type[Network]
     deterministic: bool
 
@@ -42,6 +44,7 @@ class HFTextModel(ABC, Generic[Network]):
         device: str = "auto",
         exact: bool = False,
         trust_remote_code: bool = False,
+        system: str | None = None,
     ) -> None:
         fits = not exact or dtype in ("auto", "float32")
         specs.check(
@@ -56,6 +59,7 @@ class HFTextModel(ABC, Generic[Network]):
             ("dtype", dtype, fits, "float32 for exact answers"),
         )
         self.max_tokens = max_tokens
+        self.system = system
         self.exact = self.deterministic = exact
         self._trust_remote_code = trust_remote_code
         self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
@@ -76,6 +80,9 @@ class HFTextModel(ABC, Generic[Network]):
             given.pop("images", None)
         if exact:
             given.setdefault("exact", "true")
+        given, fields = with_file(given, specs.names(cls), spec)
+        # What is no parameter is refused by its name, as in the spec.
+        given |= {name: str(value) for name, value in fields.items()}
         model: Self = specs.build(partial(cls, target.removeprefix("hf:")), given, spec)
         return model
 

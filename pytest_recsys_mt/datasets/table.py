@@ -21,6 +21,7 @@ from pytest_recsys_mt.datasets.description import (
     own,
 )
 from pytest_recsys_mt.datasets.folders import missing
+from pytest_recsys_mt.datasets.held_out_file import with_test
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import (
     interactions,
@@ -28,30 +29,21 @@ from pytest_recsys_mt.datasets.reading import (
     users_of,
     usual_scale,
 )
-from pytest_recsys_mt.datasets.row_kinds import (
-    ALL,
-    keep_of,
-    kinds_in,
-)
+from pytest_recsys_mt.datasets.row_kinds import ALL, kinds_in
 from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.table_options import (
+    INTERACTIONS,
+    ITEMS,
+    options_of,
+    scale_of,
+)
 from pytest_recsys_mt.datasets.unread_columns import (
     report_columns_not_read,
     used_columns,
 )
-from pytest_recsys_mt.requests import Item, Scale, specs
-from pytest_recsys_mt.safety.errors import DataError, RecommenderError
+from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import DataError
 
-ITEMS = (
-    "item", "itemid", "iid", "artist", "song", "track", "book", "product", "business", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
-    "songid", "trackid", "gameid", "animeid", "videoid", "newsid", "articleid", "businessid", "venueid", "sku",
-)  # fmt: skip
-INTERACTIONS: Mapping[str, Sequence[str]] = {
-    "user": ("user", "userid", "uid", "username", "customer", "customerid", "reviewerid", "visitorid", "session"),
-    "item": ITEMS,
-    "rating": ("rating", "score", "stars", "overall"),
-    "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
-}  # fmt: skip
-"""The usual headers, in the form of `rows.normal`."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
     "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
@@ -81,51 +73,13 @@ LEAST_OF_ONE = 20
 ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 
-def _options(
+def load(
+    path: Path,
+    given: Mapping[str, str],
+    report: Report,
     *,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    time: str | None = None,
-    time_format: str = "",
-    columns: str = "",
-    sep: str = "",
-    encoding: str = "utf-8",
-    scale: str = "",
-    unrated: float | None = None,
-    items: str | None = None,
-    thing: str = "",
-    keep: str = "",
-) -> tuple[Part, str, str | None, str]:
-    headers = {"user": user, "item": item, "rating": rating, "time": time}
-    given = {
-        meaning: header for meaning, header in headers.items() if header is not None
-    }
-    part = Part(
-        named={**INTERACTIONS, **given},
-        required=list(given),
-        columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
-        sep={"tab": "\t", "\\t": "\t", "blank": " "}.get(sep, sep),
-        encoding=encoding,
-        unrated=() if unrated is None else (unrated,),
-        time_format=time_format,
-        keep={} if keep == ALL else keep_of(keep),
-        says_what_is_kept=True,
-    )
-    return part, scale, items, thing
-
-
-def _scale(text: str) -> Scale:
-    try:
-        low, high = [float(bound) for bound in text.split(",")]
-        return Scale(low, high)
-    except ValueError as problem:
-        raise DataError(
-            f"scale={text!r} is not LOW,HIGH, as in scale=1,10",
-        ) from problem
-
-
-def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
+    by_sessions: bool = False,
+) -> Content:
     """The content of a table and of the catalogue next to it, by the table's format, or
     by its headers and options.
 
@@ -133,39 +87,52 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
         path: The table, or a description of tables.
         given: The options behind the path, as written.
         report: Called with each note on changes to the rows.
+        by_sessions: Whether a column of sessions is read.
 
     Raises:
         DataError: If an option or a file is wrong; the text names the file and the line
             (for Parquet, the row).
     """
     if path.suffix.lower() == ".toml":
+        if "test" in given:
+            raise DataError(
+                f"{str(path)!r} is a description, and test={given['test']!r} can stand behind a table alone; give the "
+                f"table, or divide its interactions with split=",
+            )
         if given:
             raise DataError(
                 f"{str(path)!r} is a description, so write {next(iter(given))!r} into it",
             )
         return read(own(path), path.parent, report)
-    if not given:
+    if not given and not by_sessions:
         for form in descriptions():
             if _fits(path, form):
                 return read(form, path.parent, report)
-    try:
-        part, written_scale, catalogue, thing = specs.build(_options, given, str(path))
-    except RecommenderError as problem:
-        raise DataError(str(problem)) from problem
+    options = options_of(given, str(path), by_sessions=by_sessions)
+    part = options.part
     _check(path, part)
     if not part.columns:
         part = _with_kinds(path, part, given)
-    rows, _ = interactions([path], part, path.parent, report)
-    scale = _scale(written_scale) if written_scale else usual_scale(rows)
+    if options.test is None:
+        rows, cut = interactions([path], part, path.parent, report)[0], None
+    else:
+        rows, cut = with_test(
+            path,
+            options.test,
+            part,
+            lambda file: headers(file, part),
+            report,
+        )
+    scale = scale_of(options.scale) if options.scale else usual_scale(rows)
     header = headers(path, part)
     _require_users(rows, header)
     if not part.columns:
         report(used_columns(header, part))
     report_columns_not_read(header, part, INTERACTIONS, report)
-    items = _items_of(path, catalogue, rows, part.encoding, report)
+    items = _items_of(path, options.items, rows, part.encoding, report)
     user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
-    return Content(rows, items, scale, users=users, thing=thing)
+    return Content(rows, items, scale, users=users, thing=options.thing, cut=cut)
 
 
 def _require_users(rows: Rows, header: Sequence[str]) -> None:
@@ -228,10 +195,11 @@ def _check(path: Path, part: Part) -> None:
         return
     meanings = [name for name in part.columns if name != "-"]
     are_distinct = len(set(meanings)) == len(meanings)
-    if not are_distinct or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
+    known = {*INTERACTIONS, "session"}
+    if not are_distinct or not {"user", "item"} <= set(meanings) <= known:
         raise DataError(
-            f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
-            f"time, each once; write '-' for other columns",
+            f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating, "
+            f"time and session, each once; write '-' for other columns",
         )
     if suffix(path) not in TEXT:
         raise DataError(

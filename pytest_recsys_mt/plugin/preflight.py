@@ -192,15 +192,17 @@ def _check_recommender(
 
 
 def _check_data(config: pytest.Config, data: str) -> None:
-    from pytest_recsys_mt.datasets import NAMES, obtained, place, unknown
+    from pytest_recsys_mt import datasets
+    from pytest_recsys_mt.datasets import obtained, place, unknown
 
     with named("data", data):
-        is_missing = data not in NAMES and place(data)[0] is None
+        name, _ = datasets.named(data)
+        is_missing = name is None and place(data)[0] is None
     if is_missing:
         raise pytest.UsageError(f"--recsys-data={data!r}: {unknown(data)}")
-    if data in NAMES and config.getoption("dist", "no") != "no":
+    if name is not None and config.getoption("dist", "no") != "no":
         with named("data", data):  # here, not once per worker
-            obtained(data)
+            obtained(name)
 
 
 def _is_typed(config: pytest.Config, name: str) -> bool:

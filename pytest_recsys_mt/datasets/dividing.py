@@ -86,22 +86,21 @@ def divided(
     asked = held_out[has_training].drop_duplicates("user")
 
     others = held_out[~has_training]
+    nobodies = f"{others['user'].nunique():,} of them"
     account = {
         "for training": len(training),
-        "asked about (the first that is held out of each user who is in training)": len(
-            asked,
-        ),
-        "held out later of the same users": int(has_training.sum()) - len(asked),
-        f"held out of {others['user'].nunique():,} users without training": len(others),
-        "that repeat in training": len(early) - len(training),
-        "held out that repeat what the user has in training": int(has_it.sum()),
-        "held out that repeat each other": len(new) - len(held_out),
+        "asked about (the first new one of each user in training)": len(asked),
+        "held out after it": int(has_training.sum()) - len(asked),
+        f"held out of users without training ({nobodies})": len(others),
+        "repeated in training": len(early) - len(training),
+        "held out, but in the user's training already": int(has_it.sum()),
+        "repeated among what is held out": len(new) - len(held_out),
     }
     parts = [f"{count:,} {what}" for what, count in account.items() if count]
     sentence = f"{cut.name}: {len(frame):,} interactions = {' + '.join(parts)}"
     if not len(asked):
         raise DataError(
-            f"nobody has an interaction for training and a new item that is held out; {sentence}",
+            f"no user has an interaction for training and a new item that is held out; {sentence}; hold out other interactions",
         )
     report(sentence)
     _report_asked(cut.name, training, held_out[has_training], asked, report)
@@ -122,17 +121,10 @@ def _report_asked(
     tied = int((at_first.value_counts() > 1).sum())
     rest = training["user"].nunique() - len(asked)
     facts = {
-        "never in training": never,
-        "in one second with others of the user, the first by its id": tied,
+        "items asked about that are never in training": never,
+        "of several in one second, the first by its id": tied,
+        "users in training with nothing new, who are not asked": rest,
     }
-    parts = [f"{count:,} {what}" for what, count in facts.items() if count]
-    parts = (
-        [f"of the {len(asked):,} items asked about {', '.join(parts)}"] if parts else []
-    )
-    if rest:
-        verb = "is" if rest == 1 else "are"
-        parts.append(
-            f"{rest:,} users in training have nothing new and {verb} not asked"
-        )
+    parts = [f"{what}: {count:,}" for what, count in facts.items() if count]
     if parts:
         report(f"{name}: {'; '.join(parts)}")

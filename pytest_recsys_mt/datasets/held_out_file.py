@@ -82,8 +82,7 @@ def _report_order(rows: Rows, cut: Cut, path: Path, report: Report) -> None:
     latest = times[~cut.withheld].max()
     count = int((times[cut.withheld] <= latest).sum())
     if count:
-        verb = "is" if count == 1 else "are"
         report(
-            f"{cut.name}: {count:,} of {int(cut.withheld.sum()):,} held-out interactions {verb} not later than the last of "
-            f"{path.name}, so the files are not one cut in time",
+            f"{cut.name}: the files are not one cut in time; held-out interactions that are not later than the last of "
+            f"{path.name}: {count:,} of {int(cut.withheld.sum()):,}",
         )

@@ -156,12 +156,12 @@ def _behind_time(choice: Choice, rows: Rows, report: Report) -> Mask:
             f"{str(rows.path)!r}: all {len(times):,} interactions, {span}, are {side} the cut of {choice.name}, which is "
             f"{when(cut)}; choose a time between them",
         )
+    before = int((~withheld).sum())
     more = ""
     if tied:
-        verb = "is" if tied == 1 else "are"
-        more = f"; {tied:,} of the first {choice.value:g} of them {verb} in the second of the cut, and held out too"
+        more = f"; in its second, and so held out, though within the share: {tied:,}"
     report(
-        f"{choice.name}: the cut is {when(cut)}; {int((~withheld).sum()):,} of {len(times):,} interactions are before it{more}",
+        f"{choice.name}: the cut is {when(cut)}; before it: {before:,} of {len(times):,} interactions{more}",
     )
     return withheld
 
@@ -225,13 +225,11 @@ def _last_sessions(
             f"where each session is a user of its own, leave {OPTION}= out: the latest item of each is held out then",
         )
     behind = frame["time"] > frame["user"].map(last["time"])
-    overlapping = int(
-        (behind.to_numpy() & ~withheld & frame["user"].map(has_others)).sum()
-    )
+    overlaps = behind.to_numpy() & ~withheld & frame["user"].map(has_others)
     more = ""
-    if overlapping:
-        more = f"; {overlapping:,} interactions of other sessions are later than its start, and for training"
+    if overlaps.any():
+        more = f"; interactions of other sessions after its start, which are for training: {int(overlaps.sum()):,}"
     report(
-        f"{choice.name}: {asked:,} of {users:,} users have more than one session, and the last of each is held out{more}",
+        f"{choice.name}: users with more than one session, of which the last is held out: {asked:,} of {users:,}{more}",
     )
     return withheld

@@ -129,7 +129,8 @@ def load(
     if not part.columns:
         report(used_columns(header, part))
     report_columns_not_read(header, part, INTERACTIONS, report)
-    items = _items_of(path, options.items, rows, part.encoding, report)
+    named_rows = replace(rows, path=path)  # not after a folder of two tables
+    items = _items_of(path, options.items, named_rows, part.encoding, report)
     user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=options.thing, cut=cut)

@@ -122,8 +122,10 @@ def test_what_is_in_the_second_of_the_cut_is_held_out_and_counted(
     )
     assert targets(data) == {"u": {"b"}}
     assert len(training(data).interactions) == 1
-    assert "1 of the first 0.5 of them is in the second of the cut" in " ".join(notes)
-    assert "1 in one second with others of the user" in " ".join(notes)
+    assert "in its second, and so held out, though within the share: 1" in " ".join(
+        notes
+    )
+    assert "of several in one second, the first by its id: 1" in " ".join(notes)
 
 
 SESSIONS = "user,item,session,time"
@@ -150,7 +152,7 @@ def test_the_first_new_item_of_the_last_session_is_asked_about(
     assert pairs(training(data)) == {("u", "a"), ("u", "b"), ("v", "a")}
     total, parts = account(notes)
     assert (total, sum(parts)) == (6, 6)
-    assert any("1 of 2 users have more than one session" in note for note in notes)
+    assert any("the last is held out: 1 of 2" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_the_first_new_item_of_the_last_session_is_asked_about(
         ("log.csv?split=sessions", r"no column of sessions.*\?session=HEADER"),
         ("log.csv?split=sessions:2h", "none of 2 users has two sessions"),
         ("log.csv?session=item", "is read for split=sessions alone"),
-        ("log.csv?split=time:0.5", "nobody has an interaction for training and a new"),
+        ("log.csv?split=time:0.5", "no user has an interaction for training and a new"),
         ("orders.csv?split=time:0.5", r"no column of times.*\?time=HEADER"),
         ("log.csv?test=gone.csv", "test='gone.csv' is no file"),
         ("log.csv?test=log.csv", "is the table for training itself"),

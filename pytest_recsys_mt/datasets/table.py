@@ -31,6 +31,7 @@ from pytest_recsys_mt.datasets.reading import (
 )
 from pytest_recsys_mt.datasets.row_kinds import ALL, kinds_in
 from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.splits import Cut
 from pytest_recsys_mt.datasets.table_options import (
     INTERACTIONS,
     ITEMS,
@@ -113,16 +114,7 @@ def load(
     _check(path, part)
     if not part.columns:
         part = _with_kinds(path, part, given)
-    if options.test is None:
-        rows, cut = interactions([path], part, path.parent, report)[0], None
-    else:
-        rows, cut = with_test(
-            path,
-            options.test,
-            part,
-            lambda file: headers(file, part),
-            report,
-        )
+    rows, cut = _rows_of(path, part, options.test, report)
     scale = scale_of(options.scale) if options.scale else usual_scale(rows)
     header = headers(path, part)
     _require_users(rows, header)
@@ -134,6 +126,18 @@ def load(
     user_table = _table_next_to(path, USER_TABLES, ".user")
     users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=options.thing, cut=cut)
+
+
+def _rows_of(
+    path: Path,
+    part: Part,
+    test: str | None,
+    report: Report,
+) -> tuple[Rows, Cut | None]:
+    """The rows of a table and of a test file, and which of them are held out."""
+    if test is None:
+        return interactions([path], part, path.parent, report)[0], None
+    return with_test(path, test, part, lambda file: headers(file, part), report)
 
 
 def _require_users(rows: Rows, header: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.requests import Recommendation, Request, TextModel
+from pytest_recsys_mt.requests import Item, Recommendation, Request, TextModel
 from pytest_recsys_mt.requests.abilities import method_of
 from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecsysError, meant
@@ -106,8 +106,8 @@ def question(
 ) -> tuple[Request, Dataset]:
     """A request as the suites make them, and the data to fit a model to.
 
-    The latest interaction of the user is held out. It is one of the candidates; the
-    others are drawn at random.
+    The latest interaction of the user is held out, or what the data withhold. It is one
+    of the candidates; the others are drawn at random.
 
     Args:
         data: The data with the user.
@@ -118,32 +118,34 @@ def question(
     Raises:
         DataError: If there is no such user, or too little of him.
     """
+    from pytest_recsys_mt.datasets.held_out import targets
+
     histories = data.histories
+    asked = targets(data)
     if user is None:
-        known = (each for each in sorted(histories) if len(histories[each]) > 1)
-        user = next(known, None)
+        user = min(asked, default=None)
     if user is None or user not in histories:
         raise DataError(
             f"dataset {data.name!r} has no user {user!r}{meant(user or '', histories)}; one of its {len(histories)} users "
             f"is {min(histories)!r}",
         )
-    *past, latest = histories[user]
-    if not past:
-        raise DataError(f"user {user!r} of {data.name!r} has one interaction alone")
+    if user not in asked:
+        raise DataError(_unasked(data, user, min(asked, default=None)))
+    (target,) = asked[user]
+    training = data.known
+    if data.withheld is None:
+        training = data.without({user: asked[user]})
+    past = training.histories[user]
     design = Design()
-    latest_id = latest.item.id
-    has = {rating.item.id for rating in histories[user]}
     candidates = None
     if not whole:
-        offered = data.offered.get(user)
-        draw = random.Random(user)
-        others = [data.items[each] for each in sorted({*data.items} - has)]
-        others = draw.sample(others, min(design.candidates - 1, len(others)))
-        drawn = [*others, data.items[latest_id]]
-        draw.shuffle(drawn)
-        candidates = tuple(drawn) if offered is None else offered
-    history = tuple(past[-design.history :])
-    hidden = has - {latest_id} - {rating.item.id for rating in history}
+        candidates = data.offered.get(user)
+        if candidates is None:
+            candidates = _drawn(data, user, target, design)
+    history = past[-design.history :]
+    hidden = {rating.item.id for rating in past} - {
+        rating.item.id for rating in history
+    }
     request = Request(
         user,
         history,
@@ -153,7 +155,28 @@ def question(
         attributes=data.users.get(user, {}),
         seen=tuple(sorted(hidden)) if whole else (),
     )
-    return request, data.without({user: frozenset({latest_id})})
+    return request, training
+
+
+def _drawn(data: Dataset, user: str, target: str, design: Design) -> tuple[Item, ...]:
+    """Random items that a user has not, and the one held out, in random order."""
+    has = {rating.item.id for rating in data.histories[user]}
+    draw = random.Random(user)
+    others = [data.items[each] for each in sorted({*data.items} - has)]
+    others = draw.sample(others, min(design.candidates - 1, len(others)))
+    drawn = [*others, data.items[target]]
+    draw.shuffle(drawn)
+    return tuple(drawn)
+
+
+def _unasked(data: Dataset, user: str, other: str | None) -> str:
+    """Why there is no question to a user of the data."""
+    if data.withheld is None:
+        return f"user {user!r} of {data.name!r} has one interaction alone"
+    return (
+        f"user {user!r} of {data.name!r} has no history for training or no new item that is held out (split= or test=); one "
+        f"who has is {other!r}"
+    )
 
 
 def _tried(model: Any, request: Request, training: Dataset, prompt: str) -> Tried:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.datasets.loading import NAMES as NAMES
 from pytest_recsys_mt.datasets.loading import load
 from pytest_recsys_mt.datasets.loading import load_mini as load_mini
+from pytest_recsys_mt.datasets.loading import named as named
 from pytest_recsys_mt.datasets.loading import obtained as obtained
 from pytest_recsys_mt.datasets.loading import place as place
 from pytest_recsys_mt.datasets.loading import place_of_code as place_of_code

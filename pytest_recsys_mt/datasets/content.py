@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.datasets.splits import Cut
 from pytest_recsys_mt.requests import Item, Scale
 
 
@@ -21,6 +22,7 @@ class Content:
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
     thing: str = ""  # see `Dataset.thing`
+    cut: Cut | None = None  # which rows are kept from training, if the data say so
 
 
 @dataclass(frozen=True)

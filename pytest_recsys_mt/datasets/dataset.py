@@ -8,8 +8,7 @@ import copy
 import dataclasses
 import hashlib
 import json
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.neighbours import Neighbours
+from pytest_recsys_mt.datasets.row_order import row_order
 from pytest_recsys_mt.requests import Item, Rating, Scale
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -45,6 +45,9 @@ class Dataset:
             data in another order or form, or with invalid ratings.
         thing: The word for an item in prompts, questions and reports: ``book``; empty
             for ``item``.
+        withheld: The items of each user that the data keep from training, by user; None
+            if they do not say so, and the latest item of each user is held out. See
+            `held_out`.
 
     Raises:
         DataError: If an interaction names an item outside the catalogue, a rating is
@@ -61,6 +64,7 @@ class Dataset:
     family: str = ""
     as_is: bool = False
     thing: str = ""
+    withheld: Mapping[str, frozenset[str]] | None = None
 
     def __post_init__(self) -> None:
         if self.as_is:
@@ -87,7 +91,7 @@ class Dataset:
                 f"dataset {self.name!r}: user {user_names[user]!r} rates item "
                 f"{item_names[item]!r} twice",
             )
-        order = _order(users, timestamps, items)
+        order = row_order(users, timestamps, items)
         columns = {
             "user": user_names.take(users[order]),
             "item": item_names.take(items[order]),
@@ -157,8 +161,8 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the catalogue, the interactions, the scale and
-        the word for an item, in hexadecimal.
+        """SHA-256 of the catalogue, the interactions, the scale, the word for an item
+        and what is withheld, in hexadecimal.
         """
         frame = self.interactions
         digest = hashlib.sha256()
@@ -177,6 +181,11 @@ class Dataset:
         if self.as_is:  # a recommender may read the form of the table, too
             form = (frame.dtypes.astype(str).to_dict(), frame.index.tolist())
             digest.update(repr(form).encode())
+        if self.withheld is not None:
+            pairs = [
+                (user, sorted(self.withheld[user])) for user in sorted(self.withheld)
+            ]
+            digest.update(json.dumps(pairs).encode())
         return digest.hexdigest()
 
     @cached_property
@@ -188,6 +197,13 @@ class Dataset:
             event = Rating(self.items[item], float(rating), int(timestamp))
             ratings_by_user.setdefault(user, []).append(event)
         return {user: tuple(ratings) for user, ratings in ratings_by_user.items()}
+
+    @cached_property
+    def known(self) -> Dataset:
+        """This dataset without what is withheld: all of it if nothing is."""
+        if self.withheld is None:
+            return self
+        return self.without(self.withheld, withheld=None)
 
     def replace(self, **changes: Any) -> Dataset:
         """This dataset with some fields changed; raises `DataError`
@@ -240,6 +256,11 @@ class Dataset:
         users = {names.get(user, user): facts for user, facts in self.users.items()}
         offered = {names.get(user, user): items for user, items in self.offered.items()}
         changed = self.replace(interactions=frame, users=users, offered=offered)
+        if self.withheld is not None:
+            withheld = {
+                names.get(user, user): own for user, own in self.withheld.items()
+            }
+            changed = changed.replace(withheld=withheld)
         return Renamed(changed, users=names)
 
     def _with_renamed_items(
@@ -256,6 +277,12 @@ class Dataset:
         for user, listed in self.offered.items():
             offered[user] = tuple(items_by_id[names[item.id]] for item in listed)
         changed = self.replace(interactions=frame, items=items_by_id, offered=offered)
+        if self.withheld is not None:
+            withheld = {
+                user: frozenset(names[item] for item in own)
+                for user, own in self.withheld.items()
+            }
+            changed = changed.replace(withheld=withheld)
         return Renamed(changed, items=names)
 
     def latest(self, number: int) -> Dataset:
@@ -267,12 +294,15 @@ class Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
         Removing rare users makes items rare, and the reverse, so both are removed until
-        all have `least` interactions. Removed items leave the catalogue too.
+        all have `least` interactions. Removed items leave the catalogue too. What is
+        withheld does not count, and stays with the users and items that stay.
 
         Raises:
             DataError: If nothing stays.
         """
-        frame = self.interactions
+        is_withheld = self.rows_of(self.withheld or {})
+        frame = self.interactions[~is_withheld]
+        apart = self.interactions[is_withheld]
         rows_before = -1
         while len(frame) != rows_before:
             rows_before = len(frame)
@@ -286,32 +316,51 @@ class Dataset:
                 f"interactions each with one another; lower recsys_core",
             )
         kept_ids = set(frame["item"])
+        if len(apart):
+            stays = apart["item"].isin(kept_ids) & apart["user"].isin(
+                set(frame["user"])
+            )
+            frame = pd.concat([frame, apart[stays]])
         items = {key: item for key, item in self.items.items() if key in kept_ids}
         return self.replace(interactions=frame, items=items, as_is=False)
 
-    def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
-        """This dataset without some interactions.
+    def without(
+        self,
+        held_out: Mapping[str, Collection[str]],
+        **changes: Any,
+    ) -> Dataset:
+        """This dataset without some interactions, and with other `changes`.
 
         Args:
             held_out: The ids of the items to take from each user, by user.
+            **changes: Fields that change.
 
         Raises:
             DataError: If nothing stays.
         """
-        held_out_pairs: list[tuple[str, str]] = []
-        for user, items in held_out.items():
-            held_out_pairs += [(user, item) for item in items]
-        columns = pd.Index(["user", "item"])
-        hidden = pd.MultiIndex.from_frame(pd.DataFrame(held_out_pairs, columns=columns))
-        pairs = pd.MultiIndex.from_frame(self.interactions[["user", "item"]])
-        kept = self.interactions[~pairs.isin(hidden)].reset_index(drop=True)
+        kept = self.interactions[~self.rows_of(held_out)].reset_index(drop=True)
         if self.as_is or kept.empty:
-            return self.replace(interactions=kept, as_is=False)
+            return self.replace(interactions=kept, as_is=False, **changes)
         # A part of sorted and checked rows is sorted and sound: to check it again would
         # take time.
-        part = self.replace(interactions=kept, as_is=True)
+        part = self.replace(interactions=kept, as_is=True, **changes)
         object.__setattr__(part, "as_is", False)
         return part
+
+    def rows_of(
+        self, items_by_user: Mapping[str, Collection[str]]
+    ) -> npt.NDArray[np.bool_]:
+        """Which rows are of some items of each user, shape (rows,)."""
+        if not items_by_user:
+            return np.zeros(len(self.interactions), dtype=np.bool_)
+        wanted: list[tuple[str, str]] = []
+        for user, items in items_by_user.items():
+            wanted += [(user, item) for item in items]
+        columns = pd.Index(["user", "item"])
+        wanted_pairs = pd.MultiIndex.from_frame(pd.DataFrame(wanted, columns=columns))
+        pairs = pd.MultiIndex.from_frame(self.interactions[["user", "item"]])
+        is_wanted: npt.NDArray[np.bool_] = pairs.isin(wanted_pairs)
+        return is_wanted
 
 
 @dataclass(frozen=True)
@@ -326,51 +375,3 @@ class Renamed:
     dataset: Dataset
     users: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
-
-
-def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of the rows in the order of the keys, the first key counting most; no
-    two rows are equal.
-
-    The rows of a dataset made from another are sorted already; to check that takes a
-    tenth of the time of sorting. To sort one number a row takes a fifth of the time of
-    sorting by three.
-    """
-    if _are_sorted(keys):
-        return np.arange(len(keys[0]))
-    lows = [int(key.min()) for key in keys]
-    sizes = [int(key.max()) - low + 1 for key, low in zip(keys, lows, strict=True)]
-    fitting = _keys_of_one_number(sizes)
-    joined = np.zeros(len(keys[0]), dtype=np.int64)
-    for place in range(fitting):
-        joined = joined * sizes[place] + (keys[place] - lows[place])
-    order = np.argsort(joined)
-    if fitting == len(keys):
-        return order
-    # The other keys decide among the rows that are equal so far.
-    same_as_next = joined[order[1:]] == joined[order[:-1]]
-    is_tied = np.append(same_as_next, False) | np.append(False, same_as_next)
-    tied_places = np.flatnonzero(is_tied)
-    tied_rows = order[tied_places]
-    other_keys = [key[tied_rows] for key in keys[fitting:]]
-    other_keys.reverse()  # `lexsort` takes the key that counts most last
-    order[tied_places] = tied_rows[np.lexsort((*other_keys, joined[tied_rows]))]
-    return order
-
-
-def _are_sorted(keys: Sequence[npt.NDArray[np.int64]]) -> bool:
-    """Whether each row is greater than the one before it."""
-    is_greater = np.zeros(len(keys[0]) - 1, dtype=np.bool_)
-    for key in reversed(keys):
-        before = key[:-1]
-        after = key[1:]
-        is_greater = (before < after) | ((before == after) & is_greater)
-    return bool(is_greater.all())
-
-
-def _keys_of_one_number(sizes: Sequence[int]) -> int:
-    """The most leading keys of so many values each that fit one number of 64 bits."""
-    fitting = len(sizes)
-    while math.prod(sizes[:fitting]) > 2**63:
-        fitting -= 1
-    return fitting

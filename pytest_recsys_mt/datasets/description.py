@@ -23,8 +23,8 @@ key of a part           meaning
 any other key           a meaning, and the header of its column, or several possible ones
 ======================= ===========================================================================
 
-Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``tag``; all
-others are attributes.
+Meanings are ``user``, ``item``, ``rating``, ``time``, ``session``, ``title``, ``year``,
+``tag``; all others are attributes.
 """
 
 import codecs
@@ -330,7 +330,7 @@ def _check(name: str, table: Any) -> None:
     if not isinstance(table, dict):
         raise DataError(f"[{name}] is {table!r:.40}, no table")
     named = [key for key, header in table.items() if key not in get_type_hints(Part)]
-    unknown = sorted(set(named) - {"user", "item", "rating", "time"})
+    unknown = sorted(set(named) - {"user", "item", "rating", "time", "session"})
     if name == "interactions" and unknown:
         raise DataError(f"[interactions] has the unknown keys {unknown!r}")
     part = Part.of({**table, "required": named})

@@ -4,6 +4,7 @@ format, recorded answers or a table.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +22,9 @@ from pytest_recsys_mt.safety.files import expanded
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_recsys_mt.datasets.content import Format
+    from pytest_recsys_mt.datasets.content import Content, Format
     from pytest_recsys_mt.datasets.dataset import Dataset
+    from pytest_recsys_mt.datasets.splits import Choice
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, in addition to paths."""
@@ -56,7 +58,8 @@ def load(
     Args:
         source: One of `NAMES`, or a path to a folder, a table (with options behind a
             question mark) or a description of tables, or the place of code that gives
-            tables: ``orders.py:load``. A `Path` is never a name.
+            tables: ``orders.py:load``. A `Path` is never a name. Behind each may stand
+            ``?split=``; see `splits`.
         cache_dir: The folder of named datasets; by default that of
             `download.data_directory`.
         repeats: The treatment of rows that repeat a user and an item.
@@ -68,28 +71,33 @@ def load(
             is missing, malformed or unsafe; the text names the file and the line. All
             kinds of rows that cannot be used are named at once.
     """
-    if isinstance(source, str) and source in NAMES:
-        return _load_named(source, cache_dir, repeats, told)
+    from pytest_recsys_mt.datasets import bad_rows, own_tables, splits
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+    name, options = named(source)
+    if name is not None:
+        split = splits.choice_of(options.get(splits.OPTION, ""))
+        return _load_named(name, cache_dir, repeats, told, split)
     path, options = place(source)
-    read: Callable[[Report], tuple[Dataset, str]]
+    read: Callable[..., tuple[Dataset, str]]
     if path is not None:
-        read = partial(_load_path, path, options, repeats)
+        read = partial(_load_path, path)
     else:
         code = place_of_code(source)
         if code is None:
             raise DataError(unknown(source))
-        from pytest_recsys_mt.datasets import own_tables
-        from pytest_recsys_mt.datasets.dataset import Dataset
-
         made, options = own_tables.given(code, options, str(source))
         if isinstance(made, Dataset):
             return made
-        read = partial(_load_tables, made, options, repeats, ":".join(code))
-    from pytest_recsys_mt.datasets.bad_rows import OPTION, settled
-
-    choice = options.pop(OPTION, "")
+        read = partial(_load_tables, made, ":".join(code))
+    split = splits.choice_of(options.pop(splits.OPTION, ""))
+    skipping = options.pop(bad_rows.OPTION, "")
     try:
-        dataset, summary = settled(read, choice, told)
+        dataset, summary = bad_rows.settled(
+            lambda report: read(options, repeats, report, split),
+            skipping,
+            told,
+        )
     except (UnicodeError, OverflowError) as problem:
         raise DataError(
             f"{str(path or source)!r} holds a value that is neither text nor a number: {problem}",
@@ -101,19 +109,43 @@ def load(
 
 def _load_tables(
     tables: Mapping[str, pd.DataFrame],
+    name: str,
     options: Mapping[str, str],
     repeats: Repeats,
-    name: str,
     report: Report,
+    split: Choice | None,
 ) -> tuple[Dataset, str]:
     """The dataset of the tables that a user's code gives, and its summary."""
     from pytest_recsys_mt.datasets import own_tables
     from pytest_recsys_mt.datasets.making import made
     from pytest_recsys_mt.datasets.summary import summary
 
-    content = own_tables.content(tables, options, name, report)
-    dataset = made(name, content, repeats, report)
+    content = own_tables.content(
+        tables,
+        options,
+        name,
+        report,
+        by_sessions=_is_by_sessions(split),
+    )
+    dataset = made(name, _cut(content, split, report), repeats, report)
     return dataset, summary(Path(name), dataset)
+
+
+def _is_by_sessions(split: Choice | None) -> bool:
+    return split is not None and split.kind == "column"
+
+
+def _cut(content: Content, split: Choice | None, report: Report) -> Content:
+    """The content of files with the rows that a split keeps from training."""
+    from pytest_recsys_mt.datasets.splits import cut_of
+
+    if split is None:
+        return content
+    if content.cut is not None:
+        raise DataError(
+            f"{content.cut.name} says what is held out, and {split.name} says it otherwise; leave one of them out",
+        )
+    return dataclasses.replace(content, cut=cut_of(split, content.rows, report))
 
 
 def _load_named(
@@ -121,12 +153,13 @@ def _load_named(
     cache_dir: Path | None,
     repeats: Repeats,
     report: Report,
+    split: Choice | None,
 ) -> Dataset:
     from pytest_recsys_mt.datasets.making import made
 
     folder = obtained(name, cache_dir)
     if folder is None:
-        return load_mini()
+        return _mini(split, report)
     form = _format(folder)
     if form is None:
         if name in BY_HAND:
@@ -136,7 +169,8 @@ def _load_named(
         raise DataError(
             f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}",
         )
-    return made(name, form.read(folder, report), repeats, report)
+    content = _cut(form.read(folder, report), split, report)
+    return made(name, content, repeats, report)
 
 
 def _load_path(
@@ -144,10 +178,11 @@ def _load_path(
     options: Mapping[str, str],
     repeats: Repeats,
     report: Report,
+    split: Choice | None,
 ) -> tuple[Dataset, str]:
     """The dataset of a folder or a file, and its summary; empty for recorded answers.
 
-    `options` are those behind the question mark.
+    `options` are those behind the question mark, but for `split`.
     """
     from pytest_recsys_mt.datasets import (
         archives,
@@ -167,10 +202,15 @@ def _load_path(
         is_one_table = not is_folder or parquet.is_folder(path)
         file = path if is_one_table else table_files.only_table(path, formats())
         if not options and _holds_recordings(file):
+            if split is not None:
+                raise DataError(
+                    f"{str(file)!r} holds recorded answers, whose 'target' says what was held out; leave {split.name} out",
+                )
             return recordings.load(file, file.stem), ""
-        content = table.load(file, options, report)
+        by_sessions = _is_by_sessions(split)
+        content = table.load(file, options, report, by_sessions=by_sessions)
     name = path.resolve().name if is_folder else archives.stem(path)
-    dataset = made(name, content, repeats, report)
+    dataset = made(name, _cut(content, split, report), repeats, report)
     return dataset, summary(path, dataset)
 
 
@@ -194,11 +234,28 @@ def load_mini() -> Dataset:
     Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings,
     leads first) and ``logline``; users have ``age`` and ``occupation``.
     """
+    return _mini(None, lambda _: None)
+
+
+def _mini(split: Choice | None, report: Report) -> Dataset:
     from pytest_recsys_mt.datasets import description, making, reading
 
     path = Path(__file__).with_name("data") / "mini.toml"
     content = reading.read(description.own(path), path.parent, lambda _: None)
-    return making.made("mini", content, "refuse", lambda _: None)
+    return making.made("mini", _cut(content, split, report), "refuse", report)
+
+
+def named(source: str | Path) -> tuple[str | None, dict[str, str]]:
+    """The name of `NAMES` that a source gives, if it is none of a path, and the options
+    behind it: a split.
+    """
+    if isinstance(source, str):
+        name, _, query = source.partition("?")
+        if name in NAMES and (not query or query.startswith("split=")):
+            options = _options(source)[1]
+            if options.keys() <= {"split"}:
+                return name, options
+    return None, {}
 
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
@@ -212,14 +269,18 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
     options: dict[str, str] = {}
     # A name of a file may contain a question mark.
     if not os.path.exists(path) and "?" in text:
-        try:
-            name, options = specs.split(text)
-        except RecommenderError as problem:
-            raise DataError(str(problem)) from problem
+        name, options = _options(text)
         path = expanded(name)
     if not path.exists():
         return None, options
     return path, options
+
+
+def _options(source: str) -> tuple[str, dict[str, str]]:
+    try:
+        return specs.split(source)
+    except RecommenderError as problem:
+        raise DataError(str(problem)) from problem
 
 
 def place_of_code(source: str | Path) -> tuple[str, str] | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.dividing import Pairs, divided, once
 from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Scale
@@ -42,7 +44,16 @@ def made(name: str, content: Content, repeats: Repeats, report: Report) -> Datas
     if repeats == "count" and has_ratings:
         repeats = "refuse"  # a count would replace the ratings of users
         remedy = "; -o recsys_repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
-    kept = _checked(rows, content.items, scale, repeats, remedy)
+    frame, pairs = _checked(rows, content.items, scale)
+    is_repeated = _repeats(pairs)
+    if is_repeated and repeats == "refuse":
+        _refuse_repeats(rows, frame, pairs, remedy)
+    if content.cut is not None:
+        apart = divided(frame, pairs, content.cut, repeats, report)
+        if is_repeated and repeats == "count":
+            scale = Scale(0, float(apart.training["rating"].max()))
+        return _dataset(name, content, apart.frame, scale, apart.withheld)
+    kept = once(frame, pairs, repeats) if is_repeated else frame
     dropped = len(rows.frame) - len(kept)
     if dropped:
         verb = "repeat" if dropped > 1 else "repeats"
@@ -56,15 +67,26 @@ def made(name: str, content: Content, repeats: Repeats, report: Report) -> Datas
         )
         if repeats == "count":
             scale = Scale(0, float(kept["rating"].max()))
+    return _dataset(name, content, kept, scale)
+
+
+def _dataset(
+    name: str,
+    content: Content,
+    frame: pd.DataFrame,
+    scale: Scale,
+    withheld: Mapping[str, frozenset[str]] | None = None,
+) -> Dataset:
     return Dataset(
         name,
         content.items,
-        kept,
+        frame,
         scale,
         content.users,
         content.offered,
         content.family,
         thing=content.thing,
+        withheld=withheld,
     )
 
 
@@ -72,13 +94,9 @@ def _checked(
     rows: Rows,
     items: Container[str],
     scale: Scale,
-    repeats: Repeats,
-    remedy: str,
-) -> pd.DataFrame:
-    """The rows with ids as categories, each user and item once; DataError for a wrong
-    row.
-
-    `remedy` ends the error text for a repeated pair of user and item.
+) -> tuple[pd.DataFrame, Pairs]:
+    """The rows with ids as categories, and the number of each row's user and item;
+    DataError for a wrong row.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
@@ -103,34 +121,24 @@ def _checked(
     )
     # One number for each pair of user and item; to sort numbers is cheaper than to
     # group by two columns.
-    pairs = user_codes * len(item_ids) + item_codes
+    return frame, user_codes * len(item_ids) + item_codes.to_numpy()
+
+
+def _repeats(pairs: Pairs) -> bool:
     ordered = np.sort(pairs)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return frame
-    if repeats != "refuse":
-        return _once(frame.assign(pair=pairs), repeats)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
-    def why(row: int) -> str:
-        first = int((pairs == pairs[row]).argmax())
-        return (
-            f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
-            f"(first at {rows.place(first)})"
-            f"{remedy}"
-        )
 
+def _refuse_repeats(
+    rows: Rows,
+    frame: pd.DataFrame,
+    pairs: Pairs,
+    remedy: str,
+) -> NoReturn:
+    """Raise for the first row that repeats a user and an item; `remedy` ends the text."""
     row = int(pd.Index(pairs).duplicated().argmax())
-    raise DataError(f"{str(rows.path)!r}, {rows.place(row)}: {why(row)}")
-
-
-def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
-    """The latest row of each pair; with `repeats` count, its
-    rating is the number of the pair's rows.
-    """
-    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates(
-        "pair",
-        keep="last",
+    first = int((pairs == pairs[row]).argmax())
+    raise DataError(
+        f"{str(rows.path)!r}, {rows.place(row)}: user {frame['user'].iloc[row]!r} has item "
+        f"{frame['item'].iloc[row]!r} again (first at {rows.place(first)}){remedy}",
     )
-    if repeats == "count":
-        rows_by_pair = frame["pair"].value_counts()
-        latest["rating"] = latest["pair"].map(rows_by_pair).astype("float64")
-    return latest

@@ -15,13 +15,9 @@ from pytest_recsys_mt.datasets.frames import frame_of, rows_of
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import users_in
 from pytest_recsys_mt.datasets.rows import Rows, normal
-from pytest_recsys_mt.datasets.table import Table, interactions_of, options_of
-from pytest_recsys_mt.datasets.table_files import (
-    CATALOGUE,
-    INTERACTIONS,
-    PEOPLE,
-    part_by_header,
-)
+from pytest_recsys_mt.datasets.table import Table, interactions_of
+from pytest_recsys_mt.datasets.table_files import CATALOGUE, PEOPLE, part_by_header
+from pytest_recsys_mt.datasets.table_options import INTERACTIONS, options_of
 from pytest_recsys_mt.requests import own_code, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 
@@ -102,6 +98,8 @@ def content(
     options: Mapping[str, str],
     name: str,
     report: Report,
+    *,
+    by_sessions: bool = False,
 ) -> Content:
     """The content of tables by their headers and options.
 
@@ -110,19 +108,22 @@ def content(
         options: Those that a path takes, see `table.load`.
         name: Stands for the file in errors.
         report: Called with each note on changes to the rows.
+        by_sessions: Whether a column of sessions is read.
 
     Raises:
         DataError: If an option or a row is wrong; the text names the row.
     """
-    read_options = options_of(options, name)
-    refused = [key for key in ("columns", "sep", "encoding", "items") if key in options]
+    read_options = options_of(options, name, by_sessions=by_sessions)
+    refused = [
+        key for key in ("columns", "sep", "encoding", "items", "test") if key in options
+    ]
     if refused:
         raise DataError(
             f"{name!r}: {refused[0]}= is for files; the code that gives the table names its columns and the catalogue",
         )
 
     table = _table(tables["interactions"], name)
-    rows, scale = interactions_of(table, read_options, options, report)
+    rows, _, scale = interactions_of(table, read_options, options, report)
     headers = set(map(normal, table.header(Part())))
     if "time" not in options and headers.isdisjoint(INTERACTIONS["time"]):
         report(

@@ -137,7 +137,8 @@ def interactions(
             times = times + places
     ratings = frame.get("rating", 1.0)
     completed = frame.assign(rating=ratings, timestamp=times)
-    return replace(rows, frame=completed), _facts(frame, part)
+    rows = replace(rows, frame=completed, timed="timestamp" in frame)
+    return rows, _facts(frame, part)
 
 
 def _kept_rows(rows: Rows, part: Part, report: Report) -> Rows:

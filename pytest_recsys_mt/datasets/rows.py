@@ -69,6 +69,8 @@ class Rows:
     # The rows of files that some of these rows are; without it, those of `path` with
     # the same numbers.
     origin: Callable[[Integers], Numbers] | None = None
+    # Whether the timestamps are times, and not the places of the rows.
+    timed: bool = True
 
     def cell(self, column: str, row: int) -> Any:
         """One value, as a plain Python object."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_recsys_mt.datasets.archives import suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.content import Content
 from pytest_recsys_mt.datasets.description import TEXT, Part, descriptions, own
+from pytest_recsys_mt.datasets.held_out_file import with_test
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import (
     interactions,
@@ -19,16 +19,12 @@ from pytest_recsys_mt.datasets.reading import (
     users_of,
     usual_scale,
 )
-from pytest_recsys_mt.datasets.row_kinds import (
-    ALL,
-    keep_of,
-    kinds_in,
-)
+from pytest_recsys_mt.datasets.row_kinds import ALL, kinds_in
 from pytest_recsys_mt.datasets.rows import Rows, match, normal
 from pytest_recsys_mt.datasets.sequences import SEQUENCE, header_of_lists
+from pytest_recsys_mt.datasets.splits import Cut
 from pytest_recsys_mt.datasets.table_files import (
     CATALOGUE,
-    INTERACTIONS,
     ITEM_TABLES,
     PEOPLE,
     USER_TABLES,
@@ -37,77 +33,21 @@ from pytest_recsys_mt.datasets.table_files import (
     part_of,
     table_next_to,
 )
+from pytest_recsys_mt.datasets.table_options import (
+    INTERACTIONS,
+    TableOptions,
+    options_of,
+    scale_of,
+)
 from pytest_recsys_mt.datasets.unread_columns import (
     report_columns_not_read,
     used_columns,
 )
-from pytest_recsys_mt.requests import Item, Scale, specs
-from pytest_recsys_mt.safety.errors import DataError, RecommenderError
+from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.safety.errors import DataError
 
 LEAST_OF_ONE = 20
 """Rows from which on a table of a single user is refused."""
-
-
-class Options(NamedTuple):
-    """What the options behind a path say."""
-
-    part: Part
-    scale: str
-    items: str | None
-    thing: str
-
-
-def _options(
-    *,
-    user: str | None = None,
-    item: str | None = None,
-    sequence: str | None = None,
-    each: str = "",
-    rating: str | None = None,
-    time: str | None = None,
-    time_format: str = "",
-    columns: str = "",
-    sep: str = "",
-    encoding: str = "utf-8",
-    scale: str = "",
-    unrated: float | None = None,
-    items: str | None = None,
-    thing: str = "",
-    keep: str = "",
-) -> Options:
-    headers = {
-        "user": user,
-        "item": item,
-        SEQUENCE: sequence,
-        "rating": rating,
-        "time": time,
-    }
-    given = {
-        meaning: header for meaning, header in headers.items() if header is not None
-    }
-    part = Part(
-        named={**INTERACTIONS, **given},
-        required=list(given),
-        columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
-        sep={"tab": "\t", "\\t": "\t", "blank": " "}.get(sep, sep),
-        encoding=encoding,
-        each=each,
-        unrated=() if unrated is None else (unrated,),
-        time_format=time_format,
-        keep={} if keep == ALL else keep_of(keep),
-        says_what_is_kept=True,
-    )
-    return Options(part, scale, items, thing)
-
-
-def _scale(text: str) -> Scale:
-    try:
-        low, high = [float(bound) for bound in text.split(",")]
-        return Scale(low, high)
-    except ValueError as problem:
-        raise DataError(
-            f"scale={text!r} is not LOW,HIGH, as in scale=1,10",
-        ) from problem
 
 
 @dataclass(frozen=True)
@@ -125,7 +65,13 @@ class Table:
     rows: Callable[[Part], Rows]
 
 
-def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
+def load(
+    path: Path,
+    given: Mapping[str, str],
+    report: Report,
+    *,
+    by_sessions: bool = False,
+) -> Content:
     """The content of a table and of the catalogue next to it, by the table's format, or
     by its headers and options.
 
@@ -133,63 +79,68 @@ def load(path: Path, given: Mapping[str, str], report: Report) -> Content:
         path: The table, or a description of tables.
         given: The options behind the path, as written.
         report: Called with each note on changes to the rows.
+        by_sessions: Whether a column of sessions is read.
 
     Raises:
         DataError: If an option or a file is wrong; the text names the file and the line
             (for Parquet, the row).
     """
     if path.suffix.lower() == ".toml":
+        if "test" in given:
+            raise DataError(
+                f"{str(path)!r} is a description, and test={given['test']!r} can stand behind a table alone; give the "
+                f"table, or divide its interactions with split=",
+            )
         if given:
             raise DataError(
                 f"{str(path)!r} is a description, so write {next(iter(given))!r} into it",
             )
         return read(own(path), path.parent, report)
-    if not given:
+    if not given and not by_sessions:
         for form in descriptions():
             if fits(path, form):
                 return read(form, path.parent, report)
-    options = options_of(given, str(path))
+    options = options_of(given, str(path), by_sessions=by_sessions)
     _check(path, options.part)
     table = Table(
         path,
         partial(headers, path),
         lambda part: part.read([path], path.parent),
     )
-    rows, scale = interactions_of(table, options, given, report)
-    items = _items_of(path, options.items, rows, options.part.encoding, report)
+    rows, cut, scale = interactions_of(table, options, given, report)
+    named_rows = replace(rows, path=path)  # not after a folder of two tables
+    items = _items_of(path, options.items, named_rows, options.part.encoding, report)
     user_table = table_next_to(path, USER_TABLES, ".user")
     users = users_of(part_of(user_table, PEOPLE), path.parent) if user_table else {}
-    return Content(rows, items, scale, users=users, thing=options.thing)
-
-
-def options_of(given: Mapping[str, str], where: str) -> Options:
-    """The options behind a path; DataError for one that is unknown or wrong."""
-    try:
-        options: Options = specs.build(_options, given, where)
-    except RecommenderError as problem:
-        raise DataError(str(problem)) from problem
-    return options
+    return Content(rows, items, scale, users=users, thing=options.thing, cut=cut)
 
 
 def interactions_of(
     table: Table,
-    options: Options,
+    options: TableOptions,
     given: Mapping[str, str],
     report: Report,
-) -> tuple[Rows, Scale]:
-    """The interactions of a table and the scale of their ratings."""
+) -> tuple[Rows, Cut | None, Scale]:
+    """The interactions of a table and of its test file, which of them are held out, and
+    the scale of their ratings.
+    """
     part = options.part
     if not part.columns:
         part = _with_lists(table, part)
         part = _with_kinds(table, part, given)
-    rows, _ = interactions(table.rows(part), part, report)
-    scale = _scale(options.scale) if options.scale else usual_scale(rows)
+    cut = None
+    if options.test is None:
+        rows, _ = interactions(table.rows(part), part, report)
+    else:
+        header_of = partial(headers, part=part)
+        rows, cut = with_test(table.path, options.test, part, header_of, report)
+    scale = scale_of(options.scale) if options.scale else usual_scale(rows)
     header = table.header(part)
     _require_users(rows, header)
     if not part.columns:
         report(used_columns(header, part))
     report_columns_not_read(header, part, INTERACTIONS, report)
-    return rows, scale
+    return rows, cut, scale
 
 
 def _require_users(rows: Rows, header: Sequence[str]) -> None:
@@ -274,14 +225,15 @@ def _check(path: Path, part: Part) -> None:
     if not part.columns:
         return
     meanings = [name for name in part.columns if name != "-"]
-    has_items = {"user", "item"} <= set(meanings) <= INTERACTIONS.keys()
+    known = {*INTERACTIONS, "session"}
+    has_items = {"user", "item"} <= set(meanings) <= known
     has_lists = part.columns[-1] == SEQUENCE and (
-        {"user"} <= set(meanings[:-1]) <= INTERACTIONS.keys() - {"item"}
+        {"user"} <= set(meanings[:-1]) <= known - {"item"}
     )
     if len(set(meanings)) < len(meanings) or not (has_items or has_lists):
         raise DataError(
-            f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
-            f"time, each once; write '-' for other columns. Where the rest of a line lists items, the last column is "
+            f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating, "
+            f"time and session, each once; write '-' for other columns. Where the rest of a line lists items, the last column is "
             f"{SEQUENCE} in place of item: columns=user,{SEQUENCE}",
         )
     if suffix(path) not in TEXT:

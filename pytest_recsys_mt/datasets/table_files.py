@@ -13,19 +13,9 @@ from pytest_recsys_mt.datasets.delimited_text import head
 from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions
 from pytest_recsys_mt.datasets.folders import missing
 from pytest_recsys_mt.datasets.rows import normal
+from pytest_recsys_mt.datasets.table_options import INTERACTIONS, ITEMS
 from pytest_recsys_mt.safety.errors import DataError
 
-ITEMS = (
-    "item", "itemid", "iid", "artist", "song", "track", "book", "product", "business", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
-    "songid", "trackid", "gameid", "animeid", "videoid", "newsid", "articleid", "businessid", "venueid", "sku",
-)  # fmt: skip
-INTERACTIONS: Mapping[str, Sequence[str]] = {
-    "user": ("user", "userid", "uid", "username", "customer", "customerid", "reviewerid", "visitorid", "session"),
-    "item": ITEMS,
-    "rating": ("rating", "score", "stars", "overall"),
-    "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
-}  # fmt: skip
-"""The usual headers, in the form of `rows.normal`."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
     "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),

@@ -78,7 +78,8 @@ class Candidates:
         those held out, in random order.
         """
         draw = generator(self.seed, "candidates", user)
-        seen = self.held_out[user].union(past)
+        withheld = (self.dataset.withheld or {}).get(user, frozenset())
+        seen = self.held_out[user].union(past, withheld)
         chosen = self._draw_unseen(draw, seen, wanted)
         if len(chosen) < wanted:
             raise DataError(

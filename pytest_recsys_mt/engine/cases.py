@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.held_out import targets
 from pytest_recsys_mt.engine.candidates import Candidates
 from pytest_recsys_mt.requests import Rating, Request, World
 from pytest_recsys_mt.requests.design import Design, generator
@@ -52,7 +53,7 @@ class Case:
 @dataclass(frozen=True)
 class Split:
     """Leave-one-out: every user's latest interaction is held out, the rest is for
-    training.
+    training; or what the data say is held out (`Dataset.withheld`).
 
     Attributes:
         unit: An attribute of users; of all who share its value one is drawn, at random.
@@ -71,19 +72,15 @@ class Split:
 
     @cached_property
     def held_out(self) -> Mapping[str, frozenset[str]]:
-        """The latest item of every user with more than one interaction, by user."""
-        frame = self.dataset.interactions
-        # The rows are sorted by user and time.
-        has_earlier = frame.duplicated("user", keep="first")
-        has_later = frame.duplicated("user", keep="last")
-        latest = frame[has_earlier & ~has_later]
-        pairs = zip(latest["user"], latest["item"], strict=True)
-        return {user: frozenset({item}) for user, item in pairs}
+        """The item that each user is asked about, by user; see `targets`."""
+        return targets(self.dataset)
 
     @cached_property
     def training(self) -> Dataset:
         """The dataset without the held-out interactions."""
-        return self.dataset.without(self.held_out)
+        if self.dataset.withheld is None:
+            return self.dataset.without(self.held_out)
+        return self.dataset.known
 
     @cached_property
     def _order(self) -> list[str]:

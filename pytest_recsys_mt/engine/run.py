@@ -21,6 +21,7 @@ from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.held_out import left_by_core
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS, Fit
@@ -87,7 +88,12 @@ class Run:
                 repeats=settings.repeats,
                 told=self.notes.append,
             )
-            return dataset.core(settings.core) if settings.core else dataset
+            if not settings.core:
+                return dataset
+            dataset = dataset.core(settings.core)
+            if dataset.withheld is not None:
+                self.notes.append(left_by_core(dataset, settings.core))
+            return dataset
 
     def require_attributes(self) -> None:
         """Check that the data have the attributes that divide and draw users."""
@@ -145,6 +151,10 @@ class Run:
         """The split of a design: `split`, or that of one fold of users."""
         if fold is None:
             return self.split
+        if self.dataset.withheld is not None:
+            raise NotApplicable(
+                f"{self.dataset.name} says itself what is held out (split= or test=), and a fold draws it at random",
+            )
         if fold not in self._folds:
             self._folds[fold] = ShareSplit(
                 self.dataset,

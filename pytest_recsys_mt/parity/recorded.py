@@ -31,7 +31,7 @@ def test_requests_of_a_log_are_answered(recsys: Any) -> None:
     task = json.loads(os.environ[TASK])
     lines = Path(task["rows"]).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
-    histories = Histories(recsys.dataset)
+    histories = Histories(recsys.dataset.known)
     invalid: list[str] = []
     requests = list(_requests(rows, histories, recsys, invalid))
     _require_most(len(rows) - len(invalid), len(rows), "; ".join(invalid[:1]))

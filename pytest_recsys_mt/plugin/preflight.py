@@ -192,21 +192,16 @@ def _check_recommender(
 
 
 def _check_data(config: pytest.Config, data: str) -> None:
-    from pytest_recsys_mt.datasets import (
-        NAMES,
-        obtained,
-        place,
-        place_of_code,
-        unknown,
-    )
+    from pytest_recsys_mt import datasets
 
     with named("data", data):
-        is_missing = data not in NAMES and place(data)[0] is None
-    if is_missing and place_of_code(data) is None:
-        raise pytest.UsageError(f"--recsys-data={data!r}: {unknown(data)}")
-    if data in NAMES and config.getoption("dist", "no") != "no":
+        name, _ = datasets.named(data)
+        is_missing = name is None and datasets.place(data)[0] is None
+    if is_missing and datasets.place_of_code(data) is None:
+        raise pytest.UsageError(f"--recsys-data={data!r}: {datasets.unknown(data)}")
+    if name is not None and config.getoption("dist", "no") != "no":
         with named("data", data):  # here, not once per worker
-            obtained(data)
+            datasets.obtained(name)
 
 
 def _is_typed(config: pytest.Config, name: str) -> bool:

@@ -73,7 +73,7 @@ def written(given: argparse.Namespace) -> int:
         given.data,
         repeats=given.repeats,
         told=lambda note: print(f"note: {note}"),
-    )
+    ).known
     measures = {each.name: each for each in measures_of(dataset.family)}
     for kind in given.kind:
         if kind not in measures:

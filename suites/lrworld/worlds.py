@@ -53,7 +53,7 @@ def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
         return file.of(measure)
     return questions_for(
         measure,
-        recsys.dataset,
+        recsys.dataset.known,
         recsys.design.users,
         recsys.seed,
         settings_of(recsys),

@@ -39,5 +39,5 @@ def test_an_item_does_not_fall_when_more_users_choose_it(recsys):
 
 def by_popularity(recsys):
     """All items, the most popular first."""
-    counts = recsys.dataset.popularity
+    counts = recsys.dataset.known.popularity
     return sorted(counts, key=lambda item: (-counts[item], item))

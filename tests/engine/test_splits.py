@@ -177,3 +177,19 @@ def test_a_unit_that_no_user_has_is_refused() -> None:
         match=r"no user .* has the attribute 'occupatio'.*occupation",
     ):
         Split(MINI, 0, unit="occupatio").users(Design())
+
+
+def test_a_split_of_the_data_says_who_is_asked_about_what() -> None:
+    data = load("mini?split=time:0.8")
+    cut = data.known.interactions["timestamp"].max()
+    withheld = data.withheld or {}
+    cases = Split(data, 0).cases(Design(users=50))
+    assert len(cases) > 20
+    for case in cases:
+        user = case.request.user
+        assert all((each.timestamp or 0) <= cut for each in case.request.history)
+        offered = {item.id for item in case.request.candidates or ()}
+        assert offered & withheld[user] == case.held_out
+        (item,) = case.held_out
+        rows = data.interactions[data.interactions["user"] == user]
+        assert rows[rows["timestamp"] > cut]["item"].iloc[0] == item

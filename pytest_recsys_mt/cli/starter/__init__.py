@@ -13,7 +13,7 @@ from pytest_recsys_mt.cli.starter.configuration import (
     existing,
     ini_lines,
 )
-from pytest_recsys_mt.datasets import NAMES, unknown
+from pytest_recsys_mt.datasets import named, unknown
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.requests import Recommender
@@ -85,10 +85,10 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     with contextlib.ExitStack() as undo:
         _make(folder, undo)
         spec = _model_seen_from(folder, spec)
-        data = data if data in NAMES else _seen_from(folder, data)
+        data = data if named(data)[0] else _seen_from(folder, data)
         with contextlib.chdir(folder):  # as the run will be
             found = resolve(spec)
-            if data not in NAMES and not expanded(data).exists():
+            if not named(data)[0] and not expanded(data).exists():
                 raise DataError(f"--data={data!r}: {unknown(data)}")
             configuration = existing()
             own = _own_requirements()

@@ -127,6 +127,14 @@ class RequestSettings:
         default=(),
         read=names,
     )
+    shown: tuple[str, ...] = option(
+        "user whose answers the record keeps in every verdict, for `recsys-mt answers --user`; repeat the option for "
+        "several (default: the users who break a promise most, and two who keep it)",
+        "USER",
+        default=(),
+        repeatable=True,
+        name="show-user",
+    )
     unit: str | None = recorded(
         "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
         "are not independent (default: users are)",

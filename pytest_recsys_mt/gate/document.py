@@ -37,7 +37,7 @@ class Example(TypedDict):
         replicates: All answers to both requests, by ``source`` and ``followup``, each
             with its titles in ``answer`` and their ``kinds``; only if one of them was
             sent more than once.
-        told: True if ``--recsys-show-user`` names the user; else missing.
+        told: True if ``-o recsys_show_user`` names the user; else missing.
     """
 
     user: str

@@ -15,6 +15,7 @@ from pytest_recsys_mt.report.replicates import Column, Entry, columns_of
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
+from pytest_recsys_mt.verdict.wording import typed
 
 WIDTH = 80
 """Columns of a line."""
@@ -27,6 +28,9 @@ ABREAST = 4
 
 NAMED = 8
 """Users whom an error names."""
+
+SHOW = typed("show-user")
+"""The option that keeps the answers of a user."""
 
 LEGEND = (
     "Compared with the first answer: ~3 stood in place 3 there, + is not in it. ! is faulty: not offered, unknown, "
@@ -92,7 +96,7 @@ def _of_record(
     if judged > verdicts:
         yield from _wrapped(
             f"{_counted(judged - verdicts, 'more verdict')} on the user shows the answers of others; run again with "
-            f"--recsys-show-user={user}",
+            f"{SHOW}={user}",
         )
     yield from _wrapped(LEGEND)
     shown = questions[:limit] if limit else questions
@@ -139,7 +143,7 @@ def _not_shown(rows: Sequence[Row], path: Path, user: str, judged: int) -> DataE
     )
     return DataError(
         f"{str(path)!r} shows no answer of user {user!r}: {known}; it shows those of {names}{more}; run again with "
-        f"--recsys-show-user={user}, which asks nothing that the cache has",
+        f"{SHOW}={user}, which asks nothing that the cache has",
     )
 
 

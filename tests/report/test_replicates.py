@@ -90,7 +90,7 @@ def test_all_answers_stand_side_by_side_in_80_columns(
     assert lines[first + 4].endswith(" -")
     assert "+ ! Film X" in told
     assert "1 more verdict on the user shows the answers of others" in told
-    assert "--recsys-show-user=u1" in told
+    assert "-o recsys_show_user=u1" in told
 
 
 def test_one_answer_a_side_is_shown_too(
@@ -114,7 +114,7 @@ def test_an_unknown_user_is_an_error_that_says_how_to_see_them(
     told = capsys.readouterr().err
     assert "shows no answer of user 'u9': 1 verdict of it is on this user" in told
     assert "it shows those of u1, u2" in told
-    assert "--recsys-show-user=u9" in told
+    assert "-o recsys_show_user=u9" in told
     assert main(["answers", str(path), "--user=u7"]) == 2
     assert "no verdict of it has a value of this user" in capsys.readouterr().err
 

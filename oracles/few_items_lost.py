@@ -1,5 +1,6 @@
 """A stage must keep what a later one, or the whole recommender, would show."""
 
+from functools import partial
 from itertools import product
 
 from pytest_recsys_mt.oracles.judging.difference import (
@@ -8,6 +9,7 @@ from pytest_recsys_mt.oracles.judging.difference import (
     scored,
 )
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.item_slices import listed
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
@@ -55,6 +57,7 @@ def few_items_lost(
         measures="share of items that are lost",
         measure=_lost,
         slices=slices,
+        by_items=partial(listed, whole=True),
     )
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.item_slices import held_out
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.metrics import (
     NOTHING_HELD_OUT,
@@ -38,7 +39,8 @@ def not_worse(
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the
             request.
         margin: By how much the mean user's metric may fall, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
+        slices: Groups of users to judge too; as in `same_ranking`. Those of ``items:``
+            take the whole lists, and of the held-out items those in a group.
 
     Raises:
         OracleError: If the requests ask for fewer places than the metric needs.
@@ -55,6 +57,7 @@ def not_worse(
         measures=measures,
         measure=measure,
         slices=slices,
+        by_items=held_out,
     )
 
 

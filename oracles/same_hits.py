@@ -8,6 +8,7 @@ from scipy.special import bdtr
 
 from pytest_recsys_mt.oracles.judging.difference import judge_mean
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.item_slices import held_out
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.not_worse import metric_losses
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
@@ -33,7 +34,8 @@ def same_hits(
 
     Arguments are those of `same_ranking`, but `margin` is how much the hit rate may
     change, and `k` in how many places a held-out item counts as a hit; None counts all
-    requested places.
+    requested places. Slices of ``items:`` take the whole lists, and of the held-out items
+    those in a group.
 
     Example:
         assert same_hits(source, followup, k=5, margin=0.05)
@@ -56,6 +58,7 @@ def same_hits(
         measures="fall of the hit rate",
         measure=measure,
         slices=slices,
+        by_items=held_out,
     )
 
 

@@ -40,9 +40,11 @@ def same_ranking(
         slices: How to divide the users into groups that must keep the promise too:
             ``activity``, ``genre``, ``ratings``, ``taste``, the name of an attribute of
             users, or a function from a user's request to the name of a group, such as
-            ``("activity", "age", my_function)``. All claims are corrected for the
-            number of groups. None takes those of ``--recsys-slices``, an empty list
-            none.
+            ``("activity", "age", my_function)``. ``items:popularity``, or ``items:``
+            with an attribute of items, judges the part of each list with the items of
+            a group, for the users of whom any answer has one. All claims are corrected
+            for the number of groups. None takes those of ``--recsys-slices``, an empty
+            list none.
         cap: Up to which loss a user counts for ``holds``, above the margin and below 1.
             It takes fewer users to show that a mean of small losses is small. At .5 and
             the margin .05, it is still shown that fewer than a tenth of the users lose
@@ -110,7 +112,8 @@ def same_order(
     move up. So such candidates may take places without breaking the promise. Invented
     items and other items that neither request offered keep their places, and missing
     items leave their places empty. Two lists are compared over the places that are due
-    in both. Arguments and verdict are those of `same_ranking`.
+    in both. Arguments and verdict are those of `same_ranking`, but slices divide users
+    alone.
 
     Example:
         assert same_order(recsys.run(), recsys.run(add_irrelevant_candidates(2)), margin=0.05)
@@ -125,4 +128,5 @@ def same_order(
         slices=slices,
         cap=cap,
         effects=effects,
+        by_items=None,  # items that one side alone offers are left out
     )

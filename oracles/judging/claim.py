@@ -20,6 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.item_groups import ItemGroup
+from pytest_recsys_mt.oracles.judging.item_slices import (
+    ByItems,
+    item_groups_of,
+    unjudged,
+)
 from pytest_recsys_mt.oracles.judging.slices import Group, Slices, groups_of
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -46,6 +52,8 @@ class Claim:
         slices: Groups of users that are judged too; None: as the run says.
         changes: Whether the promise is that answers change.
         cap: Up to which an effect counts for ``holds``; not below the margin.
+        by_items: How a group of items is judged; None if the effects are not of single
+            items.
     """
 
     oracle: str
@@ -57,6 +65,7 @@ class Claim:
     slices: Slices | None = None
     changes: bool = False
     cap: float | None = None
+    by_items: ByItems | None = None
 
     def __post_init__(self) -> None:
         if self.slices is not None:
@@ -72,6 +81,14 @@ class Claim:
         """The groups of users that are judged too; see `slices.groups_of`."""
         is_divided = self.slices or (self.slices is None and context.slices)
         return groups_of(self.slices, self.oracle, context) if is_divided else ()
+
+    def item_groups(self, context: Context) -> tuple[ItemGroup, ...]:
+        """The groups of items that are judged too; see `item_slices.item_groups_of`."""
+        return item_groups_of(self.slices, self.oracle, self.by_items, context)
+
+    def unjudged(self, context: Context) -> str:
+        """Which slicings of the run are not judged, in words; empty if all are."""
+        return unjudged(self.slices, self.oracle, self.by_items, context)
 
     @property
     def allowed(self) -> tuple[float, float]:

@@ -109,7 +109,13 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         errors=account.errors.total(),
         account=account.plain,
         details=details,
-        reason=joined(conclusion.reason, *missing, effects.note),
+        reason=joined(
+            conclusion.reason,
+            *missing,
+            effects.note,
+            seen.items_said,
+            claim.unjudged(context),
+        ),
         **conclusion.numbers,
     )
 
@@ -145,7 +151,7 @@ def _with_known_mean(claim: Claim, seen: Seen, context: Context) -> Seen:
     is_estimate = not context.deterministic or seen.tally.drawn
     if is_estimate or effects.mean is not None:
         return seen
-    if effects.unknown or seen.groups:
+    if effects.unknown or seen.groups or seen.of_items:
         return seen
     mean = float(effects.effect.mean())
     known = dataclasses.replace(effects, mean=Certain(mean, _kept(mean, claim)))

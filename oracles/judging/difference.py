@@ -18,6 +18,7 @@ from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, NO_REASON
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import Effects, Noise, similarity_effects
 from pytest_recsys_mt.oracles.judging.encoding import is_answered, replicates_of
+from pytest_recsys_mt.oracles.judging.item_slices import ByItems, listed
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import (
@@ -57,6 +58,7 @@ def judge_mean(
     measures: str,
     measure: OfPairs,
     slices: Slices | None = None,
+    by_items: ByItems | None = None,
 ) -> Verdict:
     """Judge a mean over users against a margin, and report the verdict.
 
@@ -69,9 +71,17 @@ def judge_mean(
         measures: The meaning of the mean, in words.
         measure: Measures the effect of each user.
         slices: Groups of users that are judged too; None takes those of the run.
+        by_items: How groups of items are judged too; None if they cannot be.
     """
     most = share(oracle, "margin", margin)
-    claim = Claim(oracle, promise, most, measures=measures, slices=slices)
+    claim = Claim(
+        oracle,
+        promise,
+        most,
+        measures=measures,
+        slices=slices,
+        by_items=by_items,
+    )
     return judge_pair(source, followup, claim, measure)
 
 
@@ -218,6 +228,7 @@ def judge_agreement(
     effects: Callable[..., Effects] = similarity_effects,
     slices: Slices | None = None,
     cap: float | None = None,
+    by_items: ByItems | None = listed,
 ) -> Verdict:
     """Judge the mean loss of agreement, and report the verdict.
 
@@ -234,6 +245,7 @@ def judge_agreement(
         slices: Groups of users that are judged too; None takes those of the run.
         cap: Up to which a loss counts for ``holds``, above the margin and below 1; None
             counts all of each.
+        by_items: How groups of items are judged too; None if they cannot be.
 
     Raises:
         OracleError: If an argument is out of its range.
@@ -247,5 +259,13 @@ def judge_agreement(
             raise OracleError(
                 f"{oracle}: cap must be above the margin {most:g}, or no loss could break the promise; got {cap!r}",
             )
-    claim = Claim(oracle, promise, most, measures=measures, slices=slices, cap=cap)
+    claim = Claim(
+        oracle,
+        promise,
+        most,
+        measures=measures,
+        slices=slices,
+        cap=cap,
+        by_items=by_items,
+    )
     return judge_pair(source, followup, claim, partial(effects, similarity=function))

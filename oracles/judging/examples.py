@@ -35,11 +35,23 @@ class Shown:
         request: The request.
         answer: The answer that the example shows.
         context: The facts of the run.
+        answers: All answers to the request, `answer` among them.
+        hidden: The items of the user that the history does not show.
     """
 
     request: Request
     answer: Recommendation
     context: Context
+    answers: tuple[Recommendation, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+    def entries(self) -> list[tuple[tuple[str, ...], tuple[EntryKind, ...]]]:
+        """The titles and the kinds of each of all answers."""
+        items = self.context.items
+        return [
+            (titles_of(each, items), kinds(each, self.request, items, self.hidden))
+            for each in self.answers
+        ]
 
 
 def pick(
@@ -49,8 +61,8 @@ def pick(
     followup: Sequence[Asked],
     context: Context,
 ) -> tuple[Example, ...]:
-    """Up to `WORST` users who are the worst, the worst first, and up to `BEST` others
-    who keep the promise.
+    """Up to `WORST` users who are the worst, the worst first, up to `BEST` others who
+    keep the promise, and the users whose answers the run is told to show.
 
     Args:
         effects: The effects of the scored users.
@@ -69,8 +81,10 @@ def pick(
     # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
     rest = [place for place in best if place not in worst][:BEST]
+    of_scored = [(source or followup)[int(row)].user for row in effects.rows]
+    told = [place for place, user in enumerate(of_scored) if user in context.shown]
     examples = []
-    for place in (*worst, *rest):
+    for place in dict.fromkeys([*worst.tolist(), *map(int, rest), *told]):
         row = int(effects.rows[place])
         answer = 0 if effects.shown is None else int(effects.shown[place])
         before = _side_of_example(source, row, answer, context)
@@ -87,6 +101,7 @@ def pick(
             keeps=bool(excess[place] <= 0),
             source_asked=before.shown,
             followup_asked=after.shown,
+            told=place in told,
         )
         examples.append(example)
     return tuple(examples)
@@ -114,7 +129,7 @@ def _side_of_example(
     return _Side(
         titles=titles_of(shown, context.items),
         kinds=kinds(shown, asked.request, context.items, asked.hidden),
-        shown=Shown(asked.request, shown, context),
+        shown=Shown(asked.request, shown, context, asked.answers, asked.hidden),
     )
 
 

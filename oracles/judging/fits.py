@@ -211,6 +211,8 @@ def _mean(seen: Seen, name: tuple[str, str] | None) -> float:
             (group.slicing, group.value): own for group, own in seen.members
         }
         effects = effects_by_name[name]
+    if not len(effects.rows):
+        return math.nan  # without some fits, no answer may have an item of a group
     return float(effects.effect.mean())
 
 

@@ -12,6 +12,11 @@ from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects
 from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.judging.fits import Fits, over_fits
+from pytest_recsys_mt.oracles.judging.item_groups import ItemGroup
+from pytest_recsys_mt.oracles.judging.item_slices import (
+    effects_of_items,
+    in_words,
+)
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import Group
@@ -112,6 +117,7 @@ class _Comparison:
     claim: Claim
     measure: OfPairs
     groups: Sequence[Group]
+    item_groups: Sequence[ItemGroup]
 
     @property
     def relation(self) -> str:
@@ -129,7 +135,19 @@ class _Comparison:
         effects = with_floor(effects, pairs, context)
         effects = with_versions(effects, pairs)
         effects = with_age(effects, pairs)
-        return Seen.of(effects, pairs, pairs.source, pairs.followup, self.groups)
+        seen = Seen.of(effects, pairs, pairs.source, pairs.followup, self.groups)
+        if not self.item_groups or context.made_up:
+            return seen
+        of_items = effects_of_items(
+            self.item_groups,
+            self.claim.by_items,
+            pairs,
+            context,
+            self.measure,
+        )
+        users = len(pairs.source)
+        said = in_words(of_items, self.item_groups, users, context.items)
+        return dataclasses.replace(seen, of_items=of_items, items_said=said)
 
     def step(self, users: int) -> _Step:
         """The answers of so many users, who are asked now if they were not before."""
@@ -227,8 +245,14 @@ def compare(
     """
     two_sides(claim.oracle, source, followup)
     context = source.context
-    groups = claim.groups(context)
-    comparison = _Comparison(source, followup, claim, measure, groups)
+    comparison = _Comparison(
+        source,
+        followup,
+        claim,
+        measure,
+        claim.groups(context),
+        claim.item_groups(context),
+    )
     steps: list[_Step] = []
 
     def see(users: int) -> Seen:
@@ -321,6 +345,7 @@ def assess(
     """
     context = one_side(claim.oracle, "answers", answers).context
     groups = claim.groups(context)
+    claim.item_groups(context)  # an error, if the test divides items
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)

@@ -14,6 +14,7 @@ import numpy as np
 from pytest_recsys_mt.oracles.judging.account import Account, Tally
 from pytest_recsys_mt.oracles.judging.claim import Claim, Family, judge_family
 from pytest_recsys_mt.oracles.judging.effect import Effects, others, places_of
+from pytest_recsys_mt.oracles.judging.item_slices import OfItems
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.safety.errors import OracleError
@@ -33,6 +34,8 @@ class Seen:
         followup: The answers to show as those of the follow-up, or empty.
         groups: The groups that are judged too.
         account: How many users have a number, and why the others have none.
+        of_items: The effects of each group of items that is judged too.
+        items_said: Which items and users are in none of these groups, in words.
     """
 
     effects: Effects
@@ -41,6 +44,8 @@ class Seen:
     followup: Sequence[Asked]
     groups: Sequence[Group]
     account: Account
+    of_items: Sequence[OfItems] = ()
+    items_said: str = ""
 
     @classmethod
     def of(
@@ -101,6 +106,10 @@ class Seen:
             are_inside = [user in group.users for user in users]
             inside = np.array(are_inside, bool)
             members.append((group, effects.of(inside, group.users)))
+        everyone = [asked.user for asked in self.shown]
+        for each in self.of_items:
+            own = each.with_unknown(effects.unknown_users, everyone, self.tally.order)
+            members.append((each.group, own))
         return members
 
     def family(self, claim: Claim, alpha: float) -> Family:

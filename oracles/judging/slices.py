@@ -39,6 +39,15 @@ UNKNOWN = "unknown"
 SWITCH = "--recsys-slices"
 """The option with the slicings of a run."""
 
+ITEMS = "items:"
+"""The beginning of the name of a slicing that divides items; see `item_slices`."""
+
+
+def items_divided_by(slicing: Slicing) -> str:
+    """The name of a slicing, if it divides items; else empty."""
+    divides_items = isinstance(slicing, str) and slicing.startswith(ITEMS)
+    return str(slicing) if divides_items else ""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -60,14 +69,16 @@ def groups_of(
     oracle: str,
     context: Context,
 ) -> tuple[Group, ...]:
-    """The groups of each slicing that makes more than one, in order of their names.
+    """The groups of users of each slicing that makes more than one, in order of their
+    names.
 
     Args:
         slices: The slicings of a test; None takes those of the run.
         oracle: The oracle that was given them.
         context: The facts of the run.
     """
-    slicings: Slices = context.slices if slices is None else slices
+    given: Slices = context.slices if slices is None else slices
+    slicings = [slicing for slicing in given if not items_divided_by(slicing)]
     where = SWITCH if slices is None else oracle
     users = context.everybody() if slicings else ()
     if not users:
@@ -137,6 +148,8 @@ def require_slicings(
     attributes of users and the catalogue.
     """
     for name in slicings:
+        if items_divided_by(name):
+            continue
         if name == "genre":
             have_genres = any(item.attributes.get("genres") for item in items)
             if not have_genres:
@@ -160,8 +173,8 @@ def _unknown(name: object, where: str, attributes: Collection[str]) -> OracleErr
     known = [*SLICINGS, *of_users]
     none = "" if attributes else "; the data have no attributes of users"
     return OracleError(
-        f"{where}: there is no slicing {name!r}; {choices(name, known)}, or give an oracle a function from a "
-        f"request to a text{none}",
+        f"{where}: there is no slicing {name!r}; {choices(name, known)}, {ITEMS}popularity or {ITEMS} "
+        f"with an attribute of items, or give an oracle a function from a request to a text{none}",
     )
 
 

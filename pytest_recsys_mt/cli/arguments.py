@@ -237,6 +237,23 @@ def _reports(groups: Any) -> None:
     _tables(groups)
 
 
+def _answers(groups: Any) -> None:
+    _command(
+        groups, "answers", commands.answers,
+        "list the wrong answers of a model to multiple-choice questions, compare two models, or list all answers to a user",
+        _records(f"{RECORD}; one or two"),
+        _argument("--kind", default="", metavar="KIND", help="only questions of this kind: cast"),
+        _argument(
+            "--user", metavar="USER",
+            help="of any suite: all answers to each question of this user, and to its changed form, side by side",
+        ),
+        _argument(
+            "--limit", type=_count, default=20, metavar="N",
+            help="how many answers, or questions of a user, are listed, 0 for all (default: 20)",
+        ),
+    )  # fmt: skip
+
+
 def _tables(groups: Any) -> None:
     _command(
         groups, "leaderboard", commands.leaderboard,
@@ -259,16 +276,7 @@ def _tables(groups: Any) -> None:
         _output(FILES.format("Markdown")),
         aliases=["tables"],  # its name in earlier versions
     )  # fmt: skip
-    _command(
-        groups, "answers", commands.answers,
-        "list the wrong answers of a model to multiple-choice questions, or compare two models",
-        _records(f"{RECORD}; one or two"),
-        _argument("--kind", default="", metavar="KIND", help="only questions of this kind: cast"),
-        _argument(
-            "--limit", type=_count, default=20, metavar="N",
-            help="how many answers are listed, 0 for all (default: 20)",
-        ),
-    )  # fmt: skip
+    _answers(groups)
     _command(
         groups, "monitor", commands.monitor, "check the records of many nights for broken promises",
         _argument("records", type=_record, nargs="*", metavar="RECORD", help=f"{RECORD} {LIKE}"),

@@ -107,7 +107,13 @@ def comment(given: argparse.Namespace) -> None:
 
 def answers(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.answers_command import show_answers
+    from pytest_recsys_mt.report.user_answers import show_user
 
+    if given.user is not None:
+        if given.kind:
+            given.parser.error("give --user or --kind, not both")
+        print("\n".join(show_user(given.records, given.user, given.limit)))
+        return
     print("\n".join(show_answers(given.records, given.kind, given.limit)))
 
 

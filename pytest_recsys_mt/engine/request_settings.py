@@ -121,11 +121,19 @@ class RequestSettings:
         read=share(0, 0.5),
     )
     slices: tuple[str, ...] = recorded(
-        "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
-        "or attributes of users, and commas between them (default: none)",
+        "groups that every verdict on users judges beside all users: activity, genre, ratings, taste, or attributes of "
+        "users; items:popularity, or items: with an attribute of items; commas between them (default: none)",
         "NAMES",
         default=(),
         read=names,
+    )
+    shown: tuple[str, ...] = option(
+        "user whose answers the record keeps in every verdict, for `recsys-mt answers --user`; blanks stand between "
+        "several (default: the users who break a promise most, and two who keep it)",
+        "USER",
+        default=(),
+        repeatable=True,
+        name="show-user",
     )
     unit: str | None = recorded(
         "an attribute of users, such as household: of those who share its value one is asked, since answers to them "

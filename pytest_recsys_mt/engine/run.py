@@ -31,8 +31,14 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.requests.design import FOLDS, PROMPT, Design
-from pytest_recsys_mt.safety.errors import CacheError, NotApplicable, RecsysError
+from pytest_recsys_mt.safety.errors import (
+    CacheError,
+    DataError,
+    NotApplicable,
+    RecsysError,
+)
 from pytest_recsys_mt.safety.files import failing_as
+from pytest_recsys_mt.verdict.wording import typed
 
 # The oracles are imported where they are used. The process of `ask_elsewhere` needs
 # none, and their import takes half as long as its work.
@@ -96,14 +102,35 @@ class Run:
             return dataset
 
     def require_attributes(self) -> None:
-        """Check that the data have the attributes that divide and draw users."""
+        """Check that the data have the attributes that divide and draw users, and the
+        users that the run is told to show.
+
+        Raises:
+            DataError: If a user is not in the data.
+        """
+        if self.settings.shown:
+            users = self.dataset.interactions["user"].unique().tolist()
+            for user in self.settings.shown:
+                if user not in users:
+                    raise DataError(
+                        f"{typed('show-user')}={user}: no user {user!r} has interactions in {self.settings.data}, whose "
+                        f"{len(users):,} users have ids such as {', '.join(map(repr, users[:3]))}; name one of these",
+                    )
         if self.settings.unit:
             _ = Split(self.dataset, self.settings.seed, unit=self.settings.unit).units
         if self.settings.slices:
-            from pytest_recsys_mt.oracles.judging.slices import require_slicings
+            from pytest_recsys_mt.oracles.judging.item_groups import (
+                require_item_slicings,
+            )
+            from pytest_recsys_mt.oracles.judging.slices import (
+                items_divided_by,
+                require_slicings,
+            )
 
             known = {name for facts in self.dataset.users.values() for name in facts}
             require_slicings(self.settings.slices, known, self.dataset.items.values())
+            of_items = filter(None, map(items_divided_by, self.settings.slices))
+            require_item_slicings(tuple(of_items), self.dataset.items)
 
     @cached_property
     def split(self) -> Split:

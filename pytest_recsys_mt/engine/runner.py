@@ -281,6 +281,7 @@ class Runner:
             neighbours=self._split.training.neighbours,
             users=min(self._training_users, self._split.units),
             slices=self.settings.slices,
+            shown=frozenset(self.settings.shown),
             everybody=lambda: self._everybody,
             report=report,
             messages=self.subject.messages,

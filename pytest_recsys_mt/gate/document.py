@@ -34,6 +34,10 @@ class Example(TypedDict):
         asked: Both requests with their whole answers, by ``source`` and ``followup``;
             see `report.asked`. Only the worst users of a verdict that is violated,
             inconclusive or an error have it.
+        replicates: All answers to both requests, by ``source`` and ``followup``, each
+            with its titles in ``answer`` and their ``kinds``; only if one of them was
+            sent more than once.
+        told: True if ``-o recsys_show_user`` names the user; else missing.
     """
 
     user: str
@@ -44,6 +48,8 @@ class Example(TypedDict):
     followup_kinds: NotRequired[list[str] | None]
     keeps: NotRequired[bool | None]
     asked: NotRequired[dict[str, Any]]
+    replicates: NotRequired[dict[str, list[dict[str, Any]]]]
+    told: NotRequired[bool]
 
 
 class SliceRow(TypedDict):

@@ -12,7 +12,7 @@ from pytest_recsys_mt.safety.numbers import Packer
 OF_ROWS = ("examples", "shrunk")
 """The keys that take the most room of a row and that no number depends on."""
 
-OF_EXAMPLES = ("asked",)
+OF_EXAMPLES = ("asked", "replicates")
 """The keys that take the most room of an example: both requests with their answers."""
 
 _WIDE = 100

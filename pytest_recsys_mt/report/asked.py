@@ -44,6 +44,24 @@ def asked_of(example: Example) -> dict[str, object]:
     )
 
 
+def replicates_of(example: Example) -> dict[str, list[dict[str, object]]]:
+    """All answers to both requests of an example, by ``source`` and ``followup``; empty
+    if no request has more than one.
+    """
+    sides: dict[str, list[dict[str, object]]] = {}
+    for name, shown in (
+        ("source", example.source_asked),
+        ("followup", example.followup_asked),
+    ):
+        entries = [] if shown is None else shown.entries()
+        sides[name] = [
+            {"answer": list(titles), "kinds": list(kinds)} for titles, kinds in entries
+        ]
+    if all(len(answers) < 2 for answers in sides.values()):
+        return {}
+    return sides
+
+
 def plain_requests(source: Request, followup: Request) -> tuple[dict[str, object], ...]:
     """Two requests without answers, as plain data for `report.changes`."""
     differing = _differing(source, followup)

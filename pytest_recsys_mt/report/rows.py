@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.gate.document import Document, Row
-from pytest_recsys_mt.report.asked import asked_of, shrunk_of
+from pytest_recsys_mt.report.asked import asked_of, replicates_of, shrunk_of
 from pytest_recsys_mt.safety.redaction import redact, without_keys
 from pytest_recsys_mt.safety.sanitize import plain
 from pytest_recsys_mt.verdict.verdict import Status, Verdict
@@ -103,8 +103,13 @@ def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
         known: dict[str, object] = {
             field.name: getattr(example, field.name)
             for field in dataclasses.fields(example)
-            if not field.name.endswith("_asked")
+            if not field.name.endswith("_asked") and field.name != "told"
         }
+        if example.told:
+            known["told"] = True
+        replicates = replicates_of(example)
+        if replicates:
+            known["replicates"] = replicates
         if with_requests and place < WITH_REQUESTS:
             known["asked"] = asked_of(example)
         yield known
@@ -112,7 +117,7 @@ def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
 
 def lines_of(document: Document) -> Iterator[str]:
     """A record as readable text, part by part; the values of users take one line per
-    verdict, as do both requests of an example.
+    verdict, as do both requests of an example and all answers to them.
     """
     rows = document["results"]
     mark = uuid.uuid4().hex
@@ -136,7 +141,10 @@ def _text_of(row: Row, mark: str) -> str:
         return f"@{mark}/{len(values) - 1}@"
 
     examples = [
-        {**each, "asked": in_one_line(each["asked"])} if "asked" in each else each
+        {
+            name: in_one_line(part) if name in ("asked", "replicates") else part
+            for name, part in each.items()
+        }
         for each in row["examples"]
     ]
     kept = {**row, "examples": examples, "per_user": in_one_line(row["per_user"])}

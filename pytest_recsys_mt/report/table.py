@@ -240,6 +240,14 @@ def groups_of(row: Row) -> Sequence[SliceRow]:
     return sorted(groups, key=order)
 
 
+def kind_of_groups(groups: Sequence[SliceRow], noun: str) -> str:
+    """Of what the groups of a row are, such as ``groups of users and items``."""
+    of_items = [each["slicing"].startswith("items:") for each in groups[1:]]
+    if all(of_items):
+        return f"{noun} of items"
+    return f"{noun} of users and items" if any(of_items) else f"{noun} of users"
+
+
 def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
     """Write a table of the groups of each row, of rows without a
     group beyond the limit only with `every`.
@@ -250,7 +258,7 @@ def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
             group["slicing"] and _beyond(row, group) > 0 for group in groups
         )
         if groups and (every or looks_broken):
-            reporter.write_line(f"{name}, by group of users:")
+            reporter.write_line(f"{name}, by {kind_of_groups(groups, 'group')}:")
             cells = [_cells_of_group(group) for group in groups]
             colours = [COLOURS[group["status"]] for group in groups]
             write_cells(reporter, GROUP_COLUMNS, cells, colours)

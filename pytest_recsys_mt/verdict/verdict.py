@@ -68,7 +68,7 @@ class Example:
     and `followup_kinds` say for each place whether the item was offered
     (`requests.EntryKind`); they are empty if all items of a side were offered.
     `source_asked` and `followup_asked` are the requests and the whole answers
-    (`examples.Shown`), if known.
+    (`examples.Shown`), if known. `told` says whether the run was told to show this user.
     """
 
     user: str
@@ -80,6 +80,7 @@ class Example:
     keeps: bool | None = None
     source_asked: Any = field(default=None, repr=False, compare=False)
     followup_asked: Any = field(default=None, repr=False, compare=False)
+    told: bool = field(default=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

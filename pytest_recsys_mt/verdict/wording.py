@@ -12,7 +12,7 @@ its words begin so.
 
 SETTLED = (
     "ahead", "batch", "calls-a-day", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
-    "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "tokens-a-day", "unit", "usd-a-day",
+    "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "show-user", "timeout", "tokens-a-day", "unit", "usd-a-day",
 )  # fmt: skip
 """Options that a project settles in its ini file; a run that wants another value says
 ``-o recsys_NAME=VALUE``.
@@ -91,9 +91,12 @@ def broken_group(slices: Sequence[Group]) -> Group | None:
 
 
 def group_in_words(group: Group) -> str:
-    """Such as ``users of genre Horror``."""
+    """Such as ``users of genre Horror``, or ``items of popularity tail``."""
     if not group["slicing"]:
         return "all users"
+    whole, _, attribute = group["slicing"].partition(":")
+    if attribute and whole == "items":
+        return f"items of {spoken(attribute)} {group['value']}"
     return f"users of {spoken(group['slicing'])} {group['value']}"
 
 

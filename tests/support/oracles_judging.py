@@ -19,6 +19,17 @@ from pytest_recsys_mt.oracles.judging.effect import (
     similarity_effects,
 )
 from pytest_recsys_mt.oracles.judging.examples import Shown, kinds
+from pytest_recsys_mt.oracles.judging.item_groups import (
+    divided,
+    popularity_groups,
+    require_item_slicings,
+)
+from pytest_recsys_mt.oracles.judging.item_slices import (
+    TAKEN_BY,
+    effects_of_items,
+    item_groups_of,
+    listed,
+)
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.list_changes import left_or_moved
 from pytest_recsys_mt.oracles.judging.power import (
@@ -44,6 +55,7 @@ __all__ = [
     "LEAST_STEP",
     "NOTHING_SHARED",
     "POWER",
+    "TAKEN_BY",
     "Claim",
     "Effects",
     "Promise",
@@ -54,19 +66,25 @@ __all__ = [
     "clearly_changed",
     "confirmed",
     "counted",
+    "divided",
+    "effects_of_items",
     "extreme_visible",
     "groups_of",
     "hoeffding",
+    "item_groups_of",
     "judge_family",
     "judge_pair",
     "kinds",
     "least_change",
     "left_or_moved",
+    "listed",
     "next_step",
     "outlook",
     "p_value",
     "p_value_of_opposite",
     "paired_differences",
+    "popularity_groups",
+    "require_item_slicings",
     "require_slicings",
     "sensitivity_of",
     "similarity_effects",

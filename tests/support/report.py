@@ -42,6 +42,7 @@ from pytest_recsys_mt.report.outputs import record_at
 from pytest_recsys_mt.report.raising import as_code, how_to_send
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.relation_list import promise_of
+from pytest_recsys_mt.report.replicates import columns_of
 from pytest_recsys_mt.report.rows import lines_of, row_of
 from pytest_recsys_mt.report.sheets import NONE, in_csv
 from pytest_recsys_mt.report.short_names import distinct_names, folded
@@ -78,6 +79,7 @@ __all__ = [
     "as_code",
     "asked_of",
     "changes",
+    "columns_of",
     "diffs",
     "dimensions",
     "distinct_names",

@@ -14,6 +14,7 @@ from pytest_recsys_mt.report.evidence import is_of_one_side, shared_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
+from pytest_recsys_mt.report.replicates import columns_of
 from pytest_recsys_mt.report.seen import is_about_seen, kinds_shown
 from pytest_recsys_mt.verdict import wording
 from pytest_recsys_mt.verdict.wording import spoken
@@ -49,6 +50,7 @@ class Shown:
         single: The answer, for a verdict on one side only.
         calls: The requests and answers, call by call; empty if the record does not
             have it.
+        replicates: All answers to both requests; None if each has one.
     """
 
     user: str
@@ -58,6 +60,7 @@ class Shown:
     summary: str
     changes: Sequence[Change] = ()
     calls: Sequence[lists.Call] = ()
+    replicates: lists.Replicates | None = None
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,22 @@ class Card:
         """Users, the worst first."""
         row = self.row
         both = not is_of_one_side(row)
-        shown = [
-            _shown(each, _caption(each, place, row), both, seen=is_about_seen(row))
-            for place, each in enumerate(row.get("examples") or [])
-        ]
+        examples = row.get("examples") or []
+        shown = []
+        for place, each in enumerate(examples):
+            caption = _caption(each, place, row)
+            made = _shown(each, caption, both, seen=is_about_seen(row))
+            if each.get("replicates"):
+                of_all = lists.replicates(columns_of(each, row))
+                made = replace(made, replicates=of_all)
+            shown.append(made)
         if self.state.key in ("holds", "known", "inconclusive"):
-            return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
+            rest = [
+                replace(each, calls=())
+                for place, each in enumerate(shown[1:], 1)
+                if place < FEW or examples[place].get("told")
+            ]
+            return [*shown[:1], *rest]
         return shown
 
     @cached_property

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_recsys_mt.report.changes import called, the_catalogue
+from pytest_recsys_mt.report.replicates import Column, Entry
 from pytest_recsys_mt.report.seen import SEEN
 
 
@@ -75,6 +76,48 @@ def aligned(
 def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
     """One answer by rank, with its faulty entries marked."""
     return [Place(title, _fault(kinds, place)) for place, title in enumerate(answer)]
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """One of several answers to a question.
+
+    Attributes:
+        name: Its side and its number.
+        counts: How it differs from the first answer, in words.
+    """
+
+    name: str
+    counts: str
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """All answers to a question side by side, and the places of each rank."""
+
+    answers: Sequence[Replicate]
+    ranks: Sequence[Sequence[Place | None]]
+
+
+def replicates(columns: Sequence[Column]) -> Replicates:
+    """All answers to a question, with how each entry stands to the first of them."""
+    answers = []
+    places = []
+    for column in columns:
+        present = [f"{count} {name}" for name, count in column.counts.items() if count]
+        answers.append(Replicate(column.name, ", ".join(present)))
+        places.append(
+            [_replicated(entry, at) for at, entry in enumerate(column.entries)]
+        )
+    return Replicates(answers, list(zip_longest(*places)))
+
+
+def _replicated(entry: Entry, place: int) -> Place:
+    fault = _fault([entry.fault], 0)
+    if entry.change == "first":
+        return Place(entry.title, fault)
+    before = {entry.title: entry.was} if entry.was else {}
+    return Place(entry.title, (*fault, *_moved(entry.title, place, before)))
 
 
 def summary(lines: Sequence[Line]) -> str:

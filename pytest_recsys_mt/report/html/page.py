@@ -192,6 +192,7 @@ def _environment() -> Environment:
         verdict_of=words.verdict,
         groups_of=table.groups_of,
         group_in_words=group_in_words,
+        kind_of_groups=table.kind_of_groups,
         effect_of=effect_of,
         names_of=names_of,
         entry_of=entry_of,

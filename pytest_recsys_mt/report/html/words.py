@@ -151,8 +151,10 @@ def _broken(row: Row) -> Iterator[str]:
         return
     effect = effect_of(row)
     low, high = (number(bound, effect.percent) for bound in group["interval"])
+    of_items = group["slicing"].startswith("items:")
+    whom = "users" if of_items else "of them"
     yield (
-        f"The promise is broken for {group_in_words(group)}: over {group['users']:,} of them, the {effect.name} is "
+        f"The promise is broken for {group_in_words(group)}: over {group['users']:,} {whom}, the {effect.name} is "
         f"{number(group['estimate'], effect.percent)}, and, corrected for the number of groups, it is between {low} "
         f"and {high}."
     )

@@ -59,6 +59,7 @@ class Context:
         neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
         slices: How oracles divide the users, unless their arguments say otherwise.
+        shown: The users whose answers every verdict shows, whatever they are.
         everybody: Returns all sampled users, without answers; none if they cannot be
             divided.
         report: Receives every verdict; returns it, linked to its test.
@@ -93,6 +94,7 @@ class Context:
     neighbours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     users: int = 0
     slices: tuple[str, ...] = ()
+    shown: frozenset[str] = frozenset()
     everybody: Callable[[], Sequence[Asked]] = tuple
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()

@@ -31,6 +31,7 @@ from pytest_recsys_mt.report.facts import (
     summed,
     time_since,
 )
+from pytest_recsys_mt.report.latency import Latency, latencies
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.safety.files import written_to
@@ -154,6 +155,11 @@ class Record:
         """The calls of all tests."""
         return spent(self._calls, self._causes, self._planned)
 
+    @property
+    def latencies(self) -> list[Latency]:
+        """How long the calls of all tests took."""
+        return latencies(self._calls, self._causes)
+
     def document(self) -> Document:
         """The record as plain data."""
         if self._document is None:
@@ -173,7 +179,7 @@ class Record:
             "seed": self.settings.seed,
             "settings": settings_of(self.settings),
             "environment": environment(),
-            "time": self._time,
+            "time": {**self._time, "latency": self.latencies},
             "calls": self.calls,
             "readings": {
                 model: summed(self._readings[model].values())

@@ -49,6 +49,7 @@ class Record:
         planted: How far a planted fault changed the answers of each process.
         lists: The first titles of the usual answers, by model and by user.
         groups: The group of each user, by slicing and by user.
+        logged: Where trackers of experiments have the run.
         varying: The models of which two answers to an unchanged request differed.
     """
 
@@ -69,6 +70,7 @@ class Record:
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
         self.written: list[str] = []
+        self.logged: list[str] = []
         self.notes: set[str] = set()
         self.planted: list[Planted] = []
         self.lists: dict[str, dict[str, list[str]]] = {}

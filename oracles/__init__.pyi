@@ -33,6 +33,7 @@ from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_
 from pytest_recsys_mt.oracles.faults import *
 from pytest_recsys_mt.oracles.few_items_lost import few_items_lost as few_items_lost
 from pytest_recsys_mt.oracles.few_unchanged import few_unchanged as few_unchanged
+from pytest_recsys_mt.oracles.latency_within import latency_within as latency_within
 from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
 from pytest_recsys_mt.oracles.neighbours import *
@@ -152,6 +153,7 @@ __all__ = [
     "jaccard",
     "jain",
     "kendall",
+    "latency_within",
     "log_popularity_difference",
     "long_tail",
     "low_churn",

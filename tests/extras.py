@@ -8,11 +8,13 @@ EXTRAS = {
     "PIL": "hf",
     "gguf": "hf",
     "jmespath": "map",
+    "mlflow": "mlflow",
     "pyarrow": "parquet",
     "ray": "ray",
     "safetensors": "train",
     "torch": "train",
     "transformers": "hf",
+    "wandb": "wandb",
     "zensical": "docs",
 }
 

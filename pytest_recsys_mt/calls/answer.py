@@ -2,6 +2,7 @@
 how the answers to several calls are got: as they arrive, or together, or each alone.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, fields
 from typing import Any, TypedDict, TypeVar, cast
@@ -28,7 +29,8 @@ class Answer(TypedDict, total=False):
             provider's cache follow.
         asked: When the batch of the call began, in Unix seconds.
         run: The run that sent the call: its answer counts as made, not as cached.
-        seconds: The time that a text model took for it, see `Completion`.
+        seconds: The time that it took, or its share in the time of a batch.
+        together: How many answers shared that time; missing if it is its own.
     """
 
     error: str
@@ -48,6 +50,7 @@ class Answer(TypedDict, total=False):
     asked: float
     run: str
     seconds: float | None
+    together: int
 
 
 LOST: Answer = {"lost": True}
@@ -174,7 +177,21 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
         answer["how"] = redact(recommendation.how)
     if recommendation.ambiguous:
         answer["ambiguous"] = True
+    _add_time(answer, recommendation.took)
     return answer
+
+
+def _add_time(answer: Answer, took: object) -> None:
+    """Add the time that a recommender measured, unless it is implausible."""
+    match took:
+        case (int() | float() as seconds, int() as count) if (
+            0 <= seconds < math.inf and count >= 1
+        ):
+            answer["seconds"] = seconds / count
+            if count > 1:
+                answer["together"] = count
+        case _:
+            return
 
 
 def _plain_entry(entry: Entry) -> list[Any]:

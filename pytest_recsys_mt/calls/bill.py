@@ -8,10 +8,11 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls import timing, tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import CONTROL, PURPOSES, Call, Purpose
 from pytest_recsys_mt.calls.prices import SubjectPrices, usd_of
+from pytest_recsys_mt.calls.timing import Took
 from pytest_recsys_mt.requests import Usage, is_cut_off
 
 if TYPE_CHECKING:
@@ -112,6 +113,9 @@ class CallFact:
         cached_tokens: Those of the prompt tokens that came from the provider's cache.
         sent: False for an attempt that was refused, or given up before it was sent: it
             cannot have been billed.
+        kind: What it asks for; see `timing.Kind`.
+        timing: What is known of its time; see `timing.State`.
+        seconds: Its time, or its share in that of a batch; None if unknown.
     """
 
     state: State
@@ -124,6 +128,9 @@ class CallFact:
     reasoning_tokens: int = 0
     cached_tokens: int = 0
     sent: bool = True
+    kind: str = ""
+    timing: str = "unmeasured"
+    seconds: float | None = None
 
 
 _FACT_VALUES = attrgetter(*(field.name for field in fields(CallFact)))
@@ -184,11 +191,13 @@ class Bill:
         self.causes = causes
         self._prices = prices
         self._facts_by_key: dict[str, list[CallFact]] = {}
+        self._failed_keys: set[str] = set()
 
     def found(self, call: Call, answer: Answer) -> None:
         """Record an answer of an earlier run."""
         free = _Cost(usd=0.0, at_most=0.0)
-        self._record(call, _fact(call, answer, "cached", free))
+        cached = Took("cached")
+        self._record(call, _fact(call, answer, "cached", free, cached))
 
     def note(
         self,
@@ -198,9 +207,17 @@ class Bill:
         state: State,
     ) -> CallFact:
         """Record the result of a call, or of an attempt at it, that this run pays for."""
-        fact = _fact(call, answer, state, self._cost(subject, call, answer))
+        if state == "failed":
+            self._failed_keys.add(call.key)
+        known = self.took(subject, call.key, answer)
+        fact = _fact(call, answer, state, self._cost(subject, call, answer), known)
         self._record(call, fact)
         return fact
+
+    def took(self, subject: Subject, key: str, answer: Answer) -> Took:
+        """What is known of the time of a call that this run sent."""
+        failed_before = key in self._failed_keys
+        return timing.took(answer, failed_before=failed_before, live=subject.live)
 
     def give_up(self, call: Call) -> None:
         """Count the attempts at a call as failed: another answer will follow."""
@@ -208,6 +225,7 @@ class Bill:
         for position, fact in enumerate(facts):
             if fact.state == "made":
                 facts[position] = replace(fact, state="failed")
+                self._failed_keys.add(call.key)
 
     def drain(self) -> Drained:
         """The facts and the causes of the calls since the last drain."""
@@ -237,7 +255,13 @@ class Bill:
         return _Cost(usd=None, at_most=at_most)
 
 
-def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
+def _fact(
+    call: Call,
+    answer: Answer,
+    state: State,
+    cost: _Cost,
+    took: Took,
+) -> CallFact:
     reported = usage_of(answer)
     usage = reported or Usage()
     # A failed call that reports a usage of zero was never sent; one without a usage may
@@ -254,4 +278,7 @@ def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
         reasoning_tokens=usage.reasoning_tokens,
         cached_tokens=usage.cached_tokens,
         sent=not unsent,
+        kind=timing.kind_of(call),
+        timing=took.state,
+        seconds=took.seconds,
     )

@@ -127,6 +127,8 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         return False
     if not isinstance(answer.get("seconds") or 0, int | float):
         return False
+    if not isinstance(answer.get("together", 1), int):
+        return False
     if not isinstance(answer.get("not_applicable", ""), str):
         return False
     says_something = (

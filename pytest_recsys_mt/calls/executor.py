@@ -26,6 +26,7 @@ from pytest_recsys_mt.calls.scheduling import (
     Turns,
 )
 from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.timing import Took
 
 __all__ = ["Ask", "Executor", "Then"]
 
@@ -291,6 +292,15 @@ class Executor:
         """Whether an answer that was taken in this run was made by an earlier one."""
         answer = self._answers.get(key)
         return answer is not None and answer.get("run") != self._run
+
+    def took(self, subject: Subject, key: str) -> Took | None:
+        """What is known of the time of a call; None if it was not sent."""
+        answer = self._answers.get(key)
+        if answer is None:
+            return None
+        if "error" not in answer and answer.get("run") != self._run:
+            return Took("cached")
+        return self.bill.took(subject, key, answer)
 
     def scheduled_by(
         self,

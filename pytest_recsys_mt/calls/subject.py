@@ -20,6 +20,7 @@ from pytest_recsys_mt.calls.answer import (
     usage_of,
 )
 from pytest_recsys_mt.calls.call import Call, Content, Part, key_of
+from pytest_recsys_mt.calls.timing import timed
 from pytest_recsys_mt.calls.users_code import RECOMMEND, Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.requests import (
@@ -337,14 +338,14 @@ class RecommenderSubject(Subject):
         requests = [call.request for call in calls if call.request is not None]
         recommend_each = abilities.method_of(self._recommender, "recommend_each")
         if recommend_each is None:
-            return together_or_apart(self._recommend, requests)
+            return timed(together_or_apart(self._recommend, requests))
 
         def plain(position: int, arrived: Recommendation | NotApplicable) -> Answer:
             if isinstance(arrived, NotApplicable):
                 return failure(arrived)
             return _plain_answer(arrived, requests[position])
 
-        return as_they_arrive(recommend_each, requests, plain)
+        return timed(as_they_arrive(recommend_each, requests, plain))
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
         returned = self._patience.call(self._recommender.recommend, requests)

@@ -1,12 +1,10 @@
 """A text model under test: it receives a prompt, and a parser reads its answers."""
 
 import hashlib
-import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import Any
 
 from pytest_recsys_mt.calls.answer import (
     LOST,
@@ -18,6 +16,7 @@ from pytest_recsys_mt.calls.answer import (
 )
 from pytest_recsys_mt.calls.call import SCHEMA, Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.timing import timed
 from pytest_recsys_mt.calls.users_code import COMPLETE, Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
@@ -188,10 +187,10 @@ class TextSubject(Subject):
         prompts = _prompts(calls)
         complete_each = abilities.method_of(self.model, "complete_each")
         if complete_each is None:
-            return _timed(together_or_apart(self._complete, prompts))
+            return timed(together_or_apart(self._complete, prompts))
         self._unanswered = set(range(len(calls)))
         self._batch_size = len(calls)
-        return _timed(
+        return timed(
             as_they_arrive(complete_each, prompts, _plain_or_lost, self._unanswered),
         )
 
@@ -247,30 +246,6 @@ def _question_key(question: Question, content: Mapping[str, Any]) -> str:
     digest = shared_digest.copy()
     digest.update(f",{rest_text[1:]}".encode())
     return digest.hexdigest()
-
-
-def _timed(
-    arrivals: Iterator[list[tuple[int, Answer]]],
-) -> Iterator[list[tuple[int, Answer]]]:
-    """Give each answer the seconds that it took: as the model
-    says, else a share of those of its batch.
-    """
-    began = time.perf_counter()
-    for arrived in arrivals:
-        share = (time.perf_counter() - began) / max(1, len(arrived))
-        for _, answer in arrived:
-            if "text" not in answer:
-                continue
-            seconds = answer.get("seconds")
-            if not _is_duration(seconds):
-                seconds = share
-            answer["seconds"] = round(seconds, 6)
-        yield arrived
-        began = time.perf_counter()
-
-
-def _is_duration(seconds: object) -> TypeGuard[float]:
-    return isinstance(seconds, int | float) and 0 <= seconds < math.inf
 
 
 def _plain_or_lost(_: int, completion: Completion | None) -> Answer:

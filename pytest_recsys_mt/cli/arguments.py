@@ -23,6 +23,7 @@ SECTIONS = {
         "report",
         "monitor",
         "comment",
+        "log",
     ),
     "answers on this machine:": ("cache", "batch"),
     "benchmarks and papers:": ("leaderboard", "paper", "answers"),
@@ -234,6 +235,19 @@ def _reports(groups: Any) -> None:
         _argument("-o", "--output", type=Path, default=Path("view.html"), metavar="FILE", help="where the page goes (default: view.html)"),
         _argument("--serve", action="store_true", help="show the page on this machine alone, until Ctrl-C, and write no file"),
     )  # fmt: skip
+    _command(
+        groups,
+        "log",
+        commands.log,
+        "log a record with the library of a tracker of experiments",
+        _argument("record", type=_record, metavar="RECORD", help=RECORD),
+        _argument(
+            "--to",
+            required=True,
+            choices=("mlflow", "wandb"),
+            help="the tracker; its environment variables say where it is",
+        ),
+    )
     _tables(groups)
 
 

@@ -27,6 +27,13 @@ def report(given: argparse.Namespace) -> None:
     write_out(text, output, "report")
 
 
+def log(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.outputs import record_at
+    from pytest_recsys_mt.report.trackers import send
+
+    print(f"logged: {send(given.to, record_at(given.record))}")
+
+
 def view(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.many_runs import serve, view_of
     from pytest_recsys_mt.report.outputs import require_output, write_out

@@ -60,6 +60,7 @@ class Runner:
         unvaried: Why its noise is unknown, once that was checked; see `engine.recsys`.
         sent_apart: Whether answers were compared with source answers of another time,
             or were to be sent again.
+        timed: Whether a test judges how long its calls took.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Runner:
         self.design = design
         self.settings = settings
         self.sent_apart = False
+        self.timed = False
         self.controls: dict[tuple[str, int], Any] = {}
         self.unvaried: str | None = None
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}

@@ -147,6 +147,14 @@ class Settings(RequestSettings):
         "write an HTML report to this file: one file without dependencies",
         "PATH",
     )
+    log: tuple[str, ...] = option(
+        "log the verdicts, the curves and the files of this run with the library of a tracker of experiments: mlflow, "
+        "wandb (default: none)",
+        "NAMES",
+        default=(),
+        read=several_of("mlflow", "wandb"),
+        reproduced=False,
+    )
     columns: tuple[str, ...] = option(
         f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
         f"(default: no table; with -v name,verdict,measured,limit,users)",

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_recsys_mt.calls.call import AGAIN, CONTROL, Call, Purpose
+from pytest_recsys_mt.engine import call_times
 from pytest_recsys_mt.engine.outcomes import (
     Outcome,
     apart_by,
@@ -26,6 +27,7 @@ from pytest_recsys_mt.engine.questions import (
 )
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.metamorphic import AnyTransformation
+from pytest_recsys_mt.relations.ask_alone import ask_alone
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import OracleError
@@ -38,6 +40,7 @@ from pytest_recsys_mt.verdict.answers import (
     Sample,
     Span,
 )
+from pytest_recsys_mt.verdict.answers.times import Times
 
 
 class Side(SideRequests):
@@ -135,6 +138,26 @@ class Side(SideRequests):
             ends=self._ends_of,
             drawn=self._drawn_for(positions, self._served()),
             sampled=len(self.runner.cases),
+        )
+
+    def times(self) -> Times:
+        """How long the calls of this side take, each sent by itself."""
+        runner = self.runner
+        if why := call_times.obstacle(runner):
+            return Times(obstacle=why)
+        runner.timed = True
+        side: Side = self
+        if not runner.subject.streams and self.asked == "together":
+            changes: list[AnyTransformation] = [*self.transformations, ask_alone]
+            side = Side(runner, self.context, changes, self._block)
+        if not side.requests:
+            return Times(uncounted=Counter(side._made[1].values()))
+        questions = side._questions(list(side.requests))
+        [outcomes] = send(questions, since=call_times.since(runner))
+        side._outcomes.update(outcomes)
+        return call_times.times_of(
+            runner,
+            {position: side._outcomes[position] for position in side.requests},
         )
 
     def _drawn_for(

@@ -161,6 +161,8 @@ def _summarise_record(reporter: Safe, config: pytest.Config) -> None:
     summarise(reporter, record)
     if config.stash[state.UNENDED]:
         reporter.write_line("the run before that was to write this record never ended")
+    for place in record.logged:
+        reporter.write_line(f"logged: {place}")
     if record.written:
         written = f"wrote {', '.join(record.written)}"
         for line in textwrap.wrap(

@@ -68,6 +68,11 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
 
         with named("html", str(settings.html)):
             require_html()
+    if settings.log:
+        from pytest_recsys_mt.report.trackers import require
+
+        with named("log", ",".join(settings.log)):
+            require(settings.log)
     if settings.prices or settings.every_limit.usd is not None:
         check_prices(settings)
     if settings.executor == "ray" and settings.mode != "replay":

@@ -11,7 +11,7 @@ from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
-from pytest_recsys_mt.recommenders import http_contract
+from pytest_recsys_mt.recommenders import http_contract, http_times
 from pytest_recsys_mt.recommenders.http_contract import About, Answered, Exchange
 from pytest_recsys_mt.recommenders.http_key import authorization, header
 from pytest_recsys_mt.requests import Recommendation, Request, specs
@@ -303,7 +303,9 @@ class HTTPRecommender:
 
         url = self._address
         try:
-            answers = await self._answers([requests[position] for position in batch])
+            with http_times.counting() as seconds:
+                asked = [requests[position] for position in batch]
+                answers = http_times.timed(await self._answers(asked), seconds)
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
             status = (
                 error.response.status_code
@@ -341,10 +343,13 @@ class HTTPRecommender:
         further: Mapping[str, str] | None = None,
     ) -> bytes:
         """The content of the response, with `further` headers sent."""
+
+        async def attempt() -> bytes:
+            with http_times.attempt():
+                return await self._attempt(method, url, body, further or {})
+
         return await persist(
-            lambda: self._attempt(method, url, body, further or {}),
-            self._pace,
-            lambda error: self._reason(error, url),
+            attempt, self._pace, lambda error: self._reason(error, url)
         )
 
     async def _attempt(

@@ -24,6 +24,7 @@ from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.step_summary import append
+from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.files import RUNS, is_replaced
 from pytest_recsys_mt.safety.sanitize import Safe
 
@@ -81,8 +82,11 @@ def finish(
     _collect(record, reports, results, again)
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     _write_files(config, settings, record, reporter, junit_failure)
+    number = None
     if settings.keep != "no" and settings.wrapper is None and record.rows:
-        _keep(config.rootpath, settings, record, reporter)
+        number = _keep(config.rootpath, settings, record, reporter)
+    if settings.log and record.rows:
+        _log(config, settings, record, reporter, number)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):
         _append_summary(summary, record, reporter)
@@ -180,11 +184,16 @@ def _junit_file(
     return Path(junit)
 
 
-def _keep(root: Path, settings: Settings, record: Record, reporter: Safe) -> None:
-    """Keep the run in the project's store."""
+def _keep(
+    root: Path,
+    settings: Settings,
+    record: Record,
+    reporter: Safe,
+) -> int | None:
+    """Keep the run in the project's store; returns its number, None if it is not kept."""
     lines = lines_of(record.document())
     try:
-        Store.of(root).keep(
+        return Store.of(root).keep(
             record.document(),
             lines,
             root,
@@ -194,6 +203,44 @@ def _keep(root: Path, settings: Settings, record: Record, reporter: Safe) -> Non
         reporter.write_line(
             f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none",
         )
+        return None
+
+
+def _log(
+    config: pytest.Config,
+    settings: Settings,
+    record: Record,
+    reporter: Safe,
+    number: int | None,
+) -> None:
+    """Log the run with trackers of experiments; one that does not take it changes
+    neither the record nor the exit status.
+
+    Args:
+        config: Pytest's configuration.
+        settings: The settings of the run.
+        record: The record.
+        reporter: Pytest's terminal reporter.
+        number: The number of the kept run; None if it is not kept.
+    """
+    from pytest_recsys_mt.report.trackers import send
+
+    files = [config.invocation_params.dir / path for path in record.written]
+    for name in settings.log:
+        try:
+            record.logged.append(send(name, record.document(), files))
+        except (RecsysError, OSError, MemoryError) as error:
+            kept = number if settings.json is None else settings.json
+            later = (
+                "the run is not kept either; give --recsys-json=FILE"
+                if kept is None
+                else f"log it later with: recsys-mt log {kept} --to={name}"
+            )
+            reporter.write_line(
+                f"\nERROR: recsys-mt: --recsys-log={name}: this run is not logged: {error}; the record and the exit "
+                f"status are unaffected; {later}",
+                red=True,
+            )
 
 
 def _append_summary(summary: str, record: Record, reporter: Safe) -> None:

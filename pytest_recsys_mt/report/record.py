@@ -31,6 +31,7 @@ from pytest_recsys_mt.report.facts import (
     summed,
     time_since,
 )
+from pytest_recsys_mt.report.latency import Latency, latencies
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.safety.files import written_to
@@ -48,6 +49,7 @@ class Record:
         planted: How far a planted fault changed the answers of each process.
         lists: The first titles of the usual answers, by model and by user.
         groups: The group of each user, by slicing and by user.
+        logged: Where trackers of experiments have the run.
         varying: The models of which two answers to an unchanged request differed.
     """
 
@@ -68,6 +70,7 @@ class Record:
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
         self.written: list[str] = []
+        self.logged: list[str] = []
         self.notes: set[str] = set()
         self.planted: list[Planted] = []
         self.lists: dict[str, dict[str, list[str]]] = {}
@@ -154,6 +157,11 @@ class Record:
         """The calls of all tests."""
         return spent(self._calls, self._causes, self._planned)
 
+    @property
+    def latencies(self) -> list[Latency]:
+        """How long the calls of all tests took."""
+        return latencies(self._calls, self._causes)
+
     def document(self) -> Document:
         """The record as plain data."""
         if self._document is None:
@@ -173,7 +181,7 @@ class Record:
             "seed": self.settings.seed,
             "settings": settings_of(self.settings),
             "environment": environment(),
-            "time": self._time,
+            "time": {**self._time, "latency": self.latencies},
             "calls": self.calls,
             "readings": {
                 model: summed(self._readings[model].values())

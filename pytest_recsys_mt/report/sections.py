@@ -74,7 +74,9 @@ def attach(
     if run is not None and settings.policy is not None:
         _excuse(report, rows, settings.policy)
     executor = run.executor if run is not None and running.recsys is not None else None
-    are_answers_on_disk = executor is not None and executor.replayable
+    # Answers on disk do not show again how long their calls took.
+    is_timed = running.recsys is not None and running.recsys.runner.timed
+    are_answers_on_disk = executor is not None and executor.replayable and not is_timed
     _add_command(rows, partial(reproduce, are_answers_on_disk, 0))
     for row in rows:
         row["outcome"] = outcome_of(report)

@@ -11,6 +11,7 @@ from pytest_recsys_mt.engine.settings import Effort, Settings
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
+from pytest_recsys_mt.report import latency
 from pytest_recsys_mt.report.compared import say, write_comparison
 from pytest_recsys_mt.report.folding import (
     Unsettled,
@@ -90,6 +91,9 @@ def summarise(reporter: Any, record: Record) -> None:
         ahead=record.ahead,
         by_axis=reporter.verbosity > 0,
     )
+    if reporter.verbosity > 0:
+        for line in latency.lines(latency.rows_of(document)):
+            say(reporter, f"time of calls: {line}")
     _write_notes(reporter, settings, document)
     _write_gate(reporter, settings, document)
 

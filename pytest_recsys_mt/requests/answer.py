@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 EntryKind = Literal[
@@ -122,6 +122,8 @@ class Recommendation:
             an answer without a list, why there is none.
         ambiguous: Whether several of its lists have equal claims, so that none was
             taken.
+        took: The seconds from sending the question that brought it to its answer, and
+            how many answers that brought; None if the recommender does not measure it.
     """
 
     items: tuple[str, ...]
@@ -132,6 +134,7 @@ class Recommendation:
     version: str | None = None
     how: str = ""
     ambiguous: bool = False
+    took: tuple[float, int] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         unordered = isinstance(self.items, str | set | frozenset)

@@ -15,6 +15,7 @@ from pytest_recsys_mt.verdict.answers import (
     Pairs,
     Sample,
 )
+from tests.support.oracles_statistics import Times
 
 Lists = Sequence[Sequence[Sequence[str]]]
 """Users x replicates x items."""
@@ -49,6 +50,9 @@ class FakeAnswers:
 
     def sample(self, users: int | None = None) -> Sample:
         return Sample(tuple(self.asked)[:users], self.not_applicable, self.lost)
+
+    def times(self) -> Times:
+        return Times((0.1,) * len(self.asked))
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         theirs = followup.sample(users)

@@ -96,6 +96,7 @@ OTHERS: dict[str, Oracle] = {
     "cand_dif_within": lambda a, b: oracles.cand_dif_within(a, b, "hit@1"),
     "no_position_bias": lambda a, b: oracles.no_position_bias(a, "hit@3"),
     "representative": lambda a, b: oracles.representative(a, b, "hit@3"),
+    "latency_within": lambda a, b: oracles.latency_within(a, p50=0.5),
     "pinned": lambda a, b: oracles.pinned(a, pinned_file()),
     "ahead_when_cold": lambda a, b: oracles.ahead_when_cold(
         {1: a, 2: a},

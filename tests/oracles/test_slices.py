@@ -314,9 +314,9 @@ def test_aggregates_cannot_be_sliced_and_say_why() -> None:
 
 
 NOT_BY_GROUP = {
-    "accuracy_kept", "cand_dif_within", "exclusion_kept", "neighbours_lowered", "neighbours_not_lowered",
-    "neighbours_not_raised", "neighbours_raised", "never_differs", "no_position_bias", "paper_t_test", "pinned",
-    "relative_change", "same_choices",
+    "accuracy_kept", "cand_dif_within", "exclusion_kept", "latency_within", "neighbours_lowered",
+    "neighbours_not_lowered", "neighbours_not_raised", "neighbours_raised", "never_differs", "no_position_bias",
+    "paper_t_test", "pinned", "relative_change", "same_choices",
 }  # fmt: skip
 """Oracles that judge answers without dividing users: their
 claim is one of all users, or of questions.

@@ -12,6 +12,8 @@ from pytest_recsys_mt.oracles.statistics.breaks import log_evidence
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 from pytest_recsys_mt.oracles.statistics.order import BLOCKS, QUARTERS, dependence
+from pytest_recsys_mt.oracles.statistics.order_statistics import Quantile, fewest
+from pytest_recsys_mt.verdict.answers.times import Times
 
 __all__ = [
     "BLOCKS",
@@ -19,9 +21,12 @@ __all__ = [
     "Bets",
     "Certain",
     "Jackknife",
+    "Quantile",
     "Rate",
+    "Times",
     "benjamini_hochberg",
     "dependence",
+    "fewest",
     "holm",
     "linearised",
     "log_capital",

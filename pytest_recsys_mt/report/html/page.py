@@ -30,6 +30,7 @@ from pytest_recsys_mt.report.html.since_baseline import (
     worse_by,
 )
 from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
+from pytest_recsys_mt.report.latency import MEASURED, in_units
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.outputs import raised_as_data_error
 from pytest_recsys_mt.report.spending import cost
@@ -182,6 +183,7 @@ def _environment() -> Environment:
         spoken=spoken,
         cost=cost,
         dollars=dollars,
+        in_units=in_units,
     )
     made.globals.update(
         agreement=words.agreement,
@@ -199,6 +201,7 @@ def _environment() -> Environment:
         words_of=words.STATES,
         symbols=SYMBOLS,
         worse_by=worse_by,
+        measured=MEASURED,
     )
     return made
 

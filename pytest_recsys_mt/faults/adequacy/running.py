@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -75,7 +75,18 @@ class Runs:
         folder: Path,
         *,
         first_kill: bool,
+        with_faults: Callable[[str, Mapping[str, str]], bool] = lambda *_: True,
     ) -> None:
+        """Make the runs of one list of arguments.
+
+        Args:
+            arguments: Those of pytest.
+            folder: Where the results are kept.
+            first_kill: Whether a run ends at the first test that finds its fault.
+            with_faults: Whether a test, given by its id and the outcomes of all
+                without a fault, is run with faults too.
+        """
+        self._with_faults = with_faults
         self._arguments = list(arguments)
         self._folder = folder
         self._first_kill = first_kill
@@ -109,8 +120,13 @@ class Runs:
                 "inconclusive",
             }:
                 run.outcomes[test] = PARTLY
+        to_run = {
+            test: outcome
+            for test, outcome in run.outcomes.items()
+            if self._with_faults(test, run.outcomes)
+        }
         self._path(BASELINE, "outcomes").write_text(
-            json.dumps(run.outcomes),
+            json.dumps(to_run),
             encoding="utf-8",
         )
         self._basis = _digest(
@@ -127,6 +143,15 @@ class Runs:
         )
         return run
 
+    def once(self, name: str) -> dict[str, Any]:
+        """The record of a run without a fault, by whose outcomes nothing is chosen."""
+        run = self._run(name, [])
+        if run.record is None:
+            raise FaultError(
+                f"a run gave no record; pytest said: {run.said} (all of it: {self._path(name, 'log')})",
+            )
+        return run.record
+
     def faulty(
         self,
         doses: Sequence[Dose],
@@ -141,14 +166,15 @@ class Runs:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self, *, quietly: bool = False) -> dict[str, Any]:
         """The calls that the tests would send without a fault;
-        pytest's own plan goes to the terminal.
+        pytest's own plan goes to the terminal, unless `quietly`.
         """
         self._begin()
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)
-        status = self._pytest("plan", ["--recsys-plan"])
+        streams = {"stdout": subprocess.DEVNULL} if quietly else {}
+        status = self._pytest("plan", ["--recsys-plan"], **streams)
         if not path.is_file():
             raise FaultError(f"pytest made no plan (exit status {status})")
         planned: dict[str, Any] = json.loads(content_of(path, MOST_DATA))
@@ -229,7 +255,7 @@ class Runs:
         }
         environment["PYTHONPYCACHEPREFIX"] = str((self._folder / "pycache").absolute())
         environment[FILE] = str(self._path(name, "outcomes").absolute())
-        if name not in (BASELINE, "plan"):
+        if "recsys_fault" in " ".join(further):
             environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())
         record = f"--recsys-json={self._path(name, 'json').absolute()}"
         arguments = _joined(self._arguments, [*further, record, "--recsys-keep=no"])

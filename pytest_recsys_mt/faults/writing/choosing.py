@@ -1,0 +1,122 @@
+"""The choice of tests: the fewest that together find what can be found, and a second
+test of what one alone finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+AGAIN = 0.25
+"""What a second test of a fault counts, beside the first. Faults of other kinds than the
+planted ones are found by it."""
+
+LEAST_GAIN = 0.5
+"""The gain from which on a further test is worth its calls: two faults that are found a
+second time."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A form of a test that can be chosen.
+
+    Attributes:
+        name: Of the form.
+        promise: Of its candidate, of which one form is chosen at most.
+        finds: The planted faults that it finds.
+        calls: What it costs, as calls in addition to the plain questions.
+    """
+
+    name: str
+    promise: str
+    finds: AbstractSet[str]
+    calls: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen forms, and for each other one why it is left out."""
+
+    chosen: Sequence[str]
+    left_out: Mapping[str, str]
+
+
+def choose(options: Sequence[Option], most: int) -> Choice:
+    """The tests to write: greedy cover of the faults, by cost.
+
+    The greedy choice covers the faults at a cost of at most ln(n) + 1 times the best one
+    (Chvatal 1979, Mathematics of Operations Research 4(3)).
+
+    Args:
+        options: In the order of preference, which decides between equals.
+        most: The largest number of tests.
+    """
+    times_found: dict[str, int] = {}
+    chosen: list[Option] = []
+    while len(chosen) < most:
+        taken = {option.promise for option in chosen}
+        gains = [
+            (_gain(option, times_found), option)
+            for option in options
+            if option.promise not in taken
+        ]
+        worth = [(gain, option) for gain, option in gains if gain >= LEAST_GAIN]
+        if not worth:
+            break
+        # A call more counts little beside a fault more: the dearest usual test asks
+        # some hundred.
+        _, best = max(worth, key=lambda each: each[0] / (100 + each[1].calls))
+        chosen.append(best)
+        for fault in best.finds:
+            times_found[fault] = times_found.get(fault, 0) + 1
+    kept = _without_needless(chosen)
+    return Choice([option.name for option in kept], _reasons(options, kept, most))
+
+
+def _gain(option: Option, times_found: Mapping[str, int]) -> float:
+    """What a further test adds: new faults, and those that one test alone finds."""
+    counts = [times_found.get(fault, 0) for fault in option.finds]
+    return counts.count(0) + AGAIN * counts.count(1)
+
+
+def _without_needless(chosen: Sequence[Option]) -> list[Option]:
+    """The chosen tests without those whose faults two others find, the last ones first."""
+    kept = list(chosen)
+    for option in reversed(chosen):
+        others = [each for each in kept if each is not option]
+        if all(
+            sum(fault in each.finds for each in others) > 1 for fault in option.finds
+        ):
+            kept = others
+    return kept
+
+
+def _reasons(
+    options: Sequence[Option],
+    kept: Sequence[Option],
+    most: int,
+) -> dict[str, str]:
+    found_by: dict[str, list[str]] = {}
+    for option in kept:
+        for fault in option.finds:
+            found_by.setdefault(fault, []).append(option.promise)
+    promises = {option.promise for option in kept}
+    reasons = {}
+    for option in options:
+        if option in kept:
+            continue
+        missing = [fault for fault in option.finds if fault not in found_by]
+        if option.promise in promises:
+            reasons[option.name] = "another form of it is written"
+        elif not option.finds:
+            reasons[option.name] = "it finds none of the planted faults"
+        elif missing:
+            reasons[option.name] = (
+                f"{most} tests find more; it alone finds {', '.join(sorted(missing))}"
+            )
+        else:
+            reasons[option.name] = (
+                f"written tests find all of its {len(option.finds)} faults"
+            )
+    return reasons

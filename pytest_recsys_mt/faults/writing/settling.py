@@ -1,0 +1,192 @@
+"""How a promise is asserted: in which form, with which margin and for how many users."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, pstdev
+
+from pytest_recsys_mt.faults.writing.candidates import Candidate, Form, form_name
+from pytest_recsys_mt.faults.writing.rendering import Written
+from pytest_recsys_mt.faults.writing.trial import Outcome
+
+SHARE = 0.05
+"""The share of users that an exact test is to meet with a chance of `CHANCE`."""
+
+CHANCE = 0.95
+USERS = math.ceil(math.log(1 - CHANCE) / math.log(1 - SHARE))
+"""Users of an exact test: 59 meet what hits one user in 20, with a chance of 95 %."""
+
+MARGINS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+"""Margins that are written; between two the reader sees no difference."""
+
+WIDTH = 3.1
+"""The bound of the mean of n losses of zero is about this by n: ln(1 / 0.05), see
+`docs/statistics.md`.
+"""
+
+DEVIATIONS = 2.5
+"""Standard errors between the mean and a bound that is kept in nearly all later runs."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A promise with what was found out about it.
+
+    Attributes:
+        candidate: The promise.
+        form: The form in which it is asserted; None if it says nothing here.
+        outcome: How that form ended.
+        margin: For that form.
+        verdict: ``holds``, ``violated``, ``vacuous``, ``unsettled``, ``not read`` or
+            ``not applicable``.
+        reason: Why, where it does not hold.
+        note: What the margin is, and what an exact form showed.
+        users: Users of an exact form.
+        users: Users of an exact form.
+    """
+
+    candidate: Candidate
+    form: Form | None
+    outcome: Outcome
+    margin: float
+    verdict: str
+    reason: str = ""
+    note: str = ""
+    users: int = USERS
+
+    def written(self, comments: Sequence[str] = (), xfail: str = "") -> Written:
+        """The test of the promise."""
+        assert self.form is not None
+        return Written(
+            self.candidate, self.form, self.margin, self.users, comments, xfail
+        )
+
+    @property
+    def test(self) -> str:
+        """The name of the form in the trial."""
+        assert self.form is not None
+        return form_name(self.candidate, self.form)
+
+    @property
+    def asked(self) -> int:
+        """The users of whom the change was asked."""
+        return int(self.outcome.row.get("account", {}).get("asked") or 0)
+
+
+def settled(
+    candidate: Candidate,
+    outcomes: Mapping[str, Outcome],
+    users: int,
+    exact_users: int = USERS,
+) -> Settled:
+    """The form, the margin and the verdict of a promise.
+
+    Args:
+        candidate: The promise.
+        outcomes: How all forms ended, by their names.
+        users: How many users a run of the file can ask.
+        exact_users: How many an exact form asks.
+    """
+    found = _settled(candidate, outcomes, users)
+    return replace(found, users=exact_users)
+
+
+def _settled(
+    candidate: Candidate,
+    outcomes: Mapping[str, Outcome],
+    users: int,
+) -> Settled:
+    ended = []
+    for form in candidate.forms:
+        outcome = outcomes.get(form_name(candidate, form), Outcome("skipped"))
+        ended.append((form, outcome))
+    for form, outcome in ended:
+        if candidate.is_strict and form.is_exact and outcome.status == "violated":
+            note = _example(outcome)
+            return Settled(candidate, form, outcome, 0, "violated", note=note)
+        if outcome.status == "holds" and not outcome.is_vacuous:
+            return _holding(candidate, form, outcome, ended, users)
+    for _, outcome in ended:
+        if outcome.is_vacuous:
+            return Settled(candidate, None, outcome, 0, "vacuous", outcome.reason)
+    for form, outcome in reversed(ended):
+        if outcome.status == "violated":
+            if candidate.kind == "counts":
+                what = f"{candidate.change} changes no more than noise does"
+                return Settled(candidate, None, outcome, 0, "not read", what)
+            note = _example(outcome)
+            return Settled(candidate, form, outcome, form.margin, "violated", note=note)
+    form, outcome = ended[-1]
+    if outcome.status in ("inconclusive", "error"):
+        return Settled(candidate, None, outcome, 0, "unsettled", outcome.reason)
+    reasons = [each.reason for _, each in ended if each.reason]
+    reason = reasons[-1] if reasons else "it did not run"
+    return Settled(candidate, None, outcome, 0, "not applicable", reason)
+
+
+def _holding(
+    candidate: Candidate,
+    form: Form,
+    outcome: Outcome,
+    ended: Sequence[tuple[Form, Outcome]],
+    users: int,
+) -> Settled:
+    if form.is_exact and not form.margin:
+        return Settled(candidate, form, outcome, 0, "holds")
+    margin = form.margin
+    row = outcome.row
+    if row.get("allowed") == "at most":
+        needed = reached(list(row.get("per_user", {}).values()), users)
+        larger = [each for each in MARGINS if each >= max(needed, margin)]
+        if not larger:
+            reason = f"{users} users show no margin below {MARGINS[-1]}"
+            return Settled(candidate, None, outcome, 0, "unsettled", reason)
+        margin = larger[0]
+    notes = []
+    for other, found in ended:
+        if other.is_exact and other is not form and found.status == "violated":
+            notes.append(f"Not for everybody: {_example(found)}")
+    estimate = row.get("estimate")
+    if row.get("allowed") == "at most" and estimate:
+        raised = "" if margin == form.margin else f" (noise hides less than {margin:g})"
+        notes.append(f"{estimate:.2g} were lost on {row['users']} users{raised}.")
+    return Settled(candidate, form, outcome, margin, "holds", note=" ".join(notes))
+
+
+def reached(values: Sequence[float], users: int) -> float:
+    """The bound of a mean that nearly all later runs on so many users will show.
+
+    Args:
+        values: Losses of some users, each in [-1, 1].
+        users: How many are asked.
+    """
+    if len(values) < 2:
+        return WIDTH / users
+    error = pstdev(values) / math.sqrt(users)
+    return max(0.0, fmean(values)) + DEVIATIONS * error + WIDTH / users
+
+
+def _example(outcome: Outcome) -> str:
+    """The user who shows a violation best, in a sentence."""
+    examples = outcome.row.get("examples") or ()
+    broken = [each for each in examples if not each.get("keeps")]
+    if not broken:
+        return ""
+    first = min(broken, key=lambda each: len(each["source"]))
+    before, after = (_cut(first[side]) for side in ("source", "followup"))
+    return f"{first['user']} got {after} in place of {before}."
+
+
+def _cut(titles: Sequence[str], most: int = 3) -> str:
+    more = ", ..." if len(titles) > most else ""
+    return f"[{', '.join(map(str, titles[:most]))}{more}]"
+
+
+def wider(settled: Settled) -> Settled | None:
+    """The promise with the next margin; None if there is none."""
+    if settled.form is None or not settled.form.margin:
+        return None
+    larger = [each for each in MARGINS if each > settled.margin]
+    return replace(settled, margin=larger[0]) if larger else None

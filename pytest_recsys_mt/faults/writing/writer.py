@@ -1,0 +1,243 @@
+"""From the trial to the file: what is chosen, how it is asserted, and whether it stands
+on other users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pytest_recsys_mt.faults.adequacy.running import Runs
+from pytest_recsys_mt.faults.writing.candidates import Candidate, form_name
+from pytest_recsys_mt.faults.writing.choosing import Choice, Option, choose
+from pytest_recsys_mt.faults.writing.rendering import (
+    Written,
+    trial_file,
+    whole_file,
+    words,
+)
+from pytest_recsys_mt.faults.writing.settling import (
+    USERS,
+    Settled,
+    settled,
+    wider,
+)
+from pytest_recsys_mt.faults.writing.trial import (
+    Outcome,
+    Trial,
+    doses,
+    outcomes_of,
+    test_name,
+    tried,
+)
+
+ATTEMPTS = 3
+"""How often the file is tried on other users, with larger margins where they are too
+small."""
+
+SHOWN = 4
+"""Faults that a comment names."""
+
+_ONCE = ("ask_elsewhere", "permute_rows", "renumber_users", "renumber_items")
+"""Changes that meet no planted fault, or whose runs take long: they are asked without
+faults alone."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written.
+
+    Attributes:
+        arguments: Those of pytest: the recommender, the data and so on.
+        folder: Where the runs are kept.
+        seconds: For the runs with faults.
+        most: The largest number of tests.
+        jobs: Runs at a time.
+        free_faults: Whether only faults are planted that ask nothing further.
+        broken: What becomes of broken promises: ``red`` or ``xfail``.
+        exact_users: Users of an exact test.
+        thing: The word for an item.
+    """
+
+    arguments: Sequence[str]
+    folder: Path
+    seconds: float
+    most: int
+    jobs: int
+    free_faults: bool
+    broken: str
+    exact_users: int = USERS
+    thing: str = ""
+
+
+@dataclass(frozen=True)
+class File:
+    """The file, and how it came about.
+
+    Attributes:
+        tests: What it holds.
+        promises: All candidates with their verdicts, in their order.
+        choice: Which forms were chosen, and why others were not.
+        trial: The runs that it was chosen by.
+        elsewhere: How its tests ended on other users, by name.
+        dropped: Tests that were left out after that, with the reason.
+    """
+
+    tests: Sequence[Written]
+    promises: Sequence[Settled]
+    choice: Choice
+    trial: Trial
+    elsewhere: Mapping[str, Outcome]
+    dropped: Mapping[str, str]
+
+
+def write(
+    order: Order, candidates: Sequence[Candidate], say: Callable[[str], None]
+) -> File:
+    """Find out what holds, choose the tests, and try them on other users."""
+    found = _trial(order, candidates, say)
+    users = int(found.record["settings"]["users"])
+    promises = [
+        settled(each, found.outcomes, users, order.exact_users) for each in candidates
+    ]
+    choice = _choice(promises, found, order.most)
+    chosen = [
+        each
+        for each in promises
+        if each.verdict == "violated"
+        or (each.form is not None and each.test in choice.chosen)
+    ]
+    chosen, elsewhere, dropped = _on_others(order, chosen, say)
+    by_place = sorted(chosen, key=lambda each: _place(each, promises))
+    tests = [_test(each, found, order) for each in by_place]
+    return File(tests, promises, choice, found, elsewhere, dropped)
+
+
+def _place(each: Settled, promises: Sequence[Settled]) -> int:
+    """The place of a promise among all."""
+    names = [other.candidate.name for other in promises]
+    return names.index(each.candidate.name)
+
+
+def planned(order: Order, candidates: Sequence[Candidate]) -> tuple[int, float]:
+    """The calls and dollars that a run with these candidates takes at the most."""
+    plan = _runs(order, candidates).plan(quietly=True)
+    return int(plan["to_make"]), float(plan.get("usd") or 0)
+
+
+def _runs(order: Order, candidates: Sequence[Candidate]) -> Runs:
+    path = order.folder / "test_trial.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(trial_file(candidates, order.exact_users), encoding="utf-8")
+    return Runs(
+        [str(path), *order.arguments],
+        order.folder,
+        first_kill=False,
+        with_faults=partial(_meets_faults, candidates),
+    )
+
+
+def _meets_faults(
+    candidates: Sequence[Candidate],
+    nodeid: str,
+    outcomes: Mapping[str, str],
+) -> bool:
+    """Whether a form is run with faults: it can meet one, and no form before it held."""
+    passed = {test_name(test) for test, ended in outcomes.items() if ended == "passed"}
+    name = test_name(nodeid)
+    for candidate in candidates:
+        names = [form_name(candidate, form) for form in candidate.forms]
+        if name in names:
+            is_first = passed.isdisjoint(names[: names.index(name)])
+            return is_first and candidate.change not in _ONCE
+    return False
+
+
+def _trial(
+    order: Order, candidates: Sequence[Candidate], say: Callable[[str], None]
+) -> Trial:
+    runs = _runs(order, candidates)
+    chosen = doses(free_only=order.free_faults)
+    return tried(runs, chosen, order.seconds, order.jobs, say)
+
+
+def _choice(promises: Sequence[Settled], found: Trial, most: int) -> Choice:
+    broken = sum(each.verdict == "violated" for each in promises)
+    options = [
+        Option(
+            each.test,
+            each.candidate.name,
+            found.finds.get(each.test, frozenset()),
+            each.asked,
+        )
+        for each in promises
+        if each.verdict == "holds"
+    ]
+    return choose(options, max(0, most - broken))
+
+
+def _on_others(
+    order: Order,
+    chosen: Sequence[Settled],
+    say: Callable[[str], None],
+) -> tuple[list[Settled], dict[str, Outcome], dict[str, str]]:
+    """The tests as they stand on other users: margins that are too small there are
+    widened; what cannot be settled is left out.
+    """
+    kept = list(chosen)
+    dropped: dict[str, str] = {}
+    ended: dict[str, Outcome] = {}
+    for attempt in range(1, ATTEMPTS + 1):
+        ended = _ends(order, kept, attempt)
+        unsure = [
+            each for each in kept if ended[each.candidate.name].status == "inconclusive"
+        ]
+        say(
+            f"on other users (seed {attempt}): {len(kept) - len(unsure)} of {len(kept)} tests give a verdict",
+        )
+        if not unsure:
+            break
+        for each in unsure:
+            larger = wider(each) if attempt < ATTEMPTS else None
+            place = kept.index(each)
+            if larger is None:
+                dropped[each.candidate.name] = ended[each.candidate.name].reason
+                del kept[place]
+            else:
+                kept[place] = larger
+    return kept, ended, dropped
+
+
+def _ends(order: Order, chosen: Sequence[Settled], seed: int) -> dict[str, Outcome]:
+    path = order.folder / "test_written.py"
+    tests = [each.written() for each in chosen]
+    path.write_text(whole_file("On other users.", tests), encoding="utf-8")
+    runs = Runs(
+        [str(path), *order.arguments, f"--recsys-seed={seed}"],
+        order.folder,
+        first_kill=False,
+    )
+    ended = outcomes_of(runs.once(f"on-other-users-{seed}"))
+    names = [each.candidate.name for each in chosen]
+    return {name: ended.get(name, Outcome("skipped")) for name in names}
+
+
+def _test(each: Settled, found: Trial, order: Order) -> Written:
+    naming = words(order.thing)
+    comments = [each.candidate.why.format(**naming)]
+    if each.verdict == "violated":
+        comments.append(f"Broken: {each.note}" if each.note else "Broken.")
+        xfail = "a broken promise" if order.broken == "xfail" else ""
+        return replace(each.written(comments), xfail=xfail)
+    faults = sorted(found.finds.get(each.test, ()))
+    if faults:
+        names = [fault.partition(":")[0] for fault in faults[:SHOWN]]
+        more = len(faults) - len(names)
+        comments.append(
+            f"Finds {', '.join(names)}" + (f" and {more} more." if more else "."),
+        )
+    if each.note:
+        comments.append(each.note)
+    return each.written(comments)

@@ -102,6 +102,8 @@ def walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
                 if not is_blank:
                     if layout.takes_the_rest:
                         last = layout.width - 1
+                        if layout.delimiter == " ":  # several blanks, or tabs
+                            fields = " ".join(fields).split()
                         fields[last:] = [" ".join(fields[last:])]
                     elif layout.width and not any(fields[layout.width :]):
                         del fields[layout.width :]

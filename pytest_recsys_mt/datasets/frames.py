@@ -45,7 +45,7 @@ def rows_of(
     """
     column_by_place = match(names, columns, f"{str(path)!r}")
     cells = read([names[place] for place in column_by_place])
-    if cells.empty:
+    if not len(cells):
         raise DataError(f"{str(path)!r} has no rows")
     cells.columns = pd.Index([column.name for column in column_by_place.values()])
     numbers = kept(path, len(cells))
@@ -156,6 +156,8 @@ def _of_cursor(cursor: Any, where: str) -> pd.DataFrame:
 
 def _of_dicts(table: Iterable[object], where: str) -> pd.DataFrame:
     rows = list(table)
+    if not rows:
+        raise DataError(f"{where} gives no rows")
     for row in rows:
         if not isinstance(row, Mapping):
             raise DataError(

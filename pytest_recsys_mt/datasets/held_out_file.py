@@ -12,11 +12,9 @@ from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.options import Report
 from pytest_recsys_mt.datasets.reading import interactions
 from pytest_recsys_mt.datasets.rows import Rows, match
+from pytest_recsys_mt.datasets.sequences import HELD_OUT
 from pytest_recsys_mt.datasets.splits import Cut
 from pytest_recsys_mt.safety.errors import DataError
-
-_MARK = "-held out"
-"""A column that says which rows are held out, whatever becomes of the others."""
 
 
 def with_test(
@@ -53,10 +51,10 @@ def with_test(
     both = part.read([path, other], path.parent)
     places = np.arange(len(both.frame))
     early = len(both.origins(places).get(path, ()))
-    marked = replace(both, frame=both.frame.assign(**{_MARK: places >= early}))
+    marked = replace(both, frame=both.frame.assign(**{HELD_OUT: places >= early}))
     rows, _ = interactions(marked, part, report)
-    withheld = rows.frame[_MARK].to_numpy(dtype=bool)
-    rows = replace(rows, frame=rows.frame.drop(columns=_MARK))
+    withheld = rows.frame[HELD_OUT].to_numpy(dtype=bool)
+    rows = replace(rows, frame=rows.frame.drop(columns=HELD_OUT))
     for file, is_empty in ((path, withheld.all()), (other, not withheld.any())):
         if is_empty:
             raise DataError(f"{str(file)!r} holds no interactions")

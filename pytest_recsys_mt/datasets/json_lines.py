@@ -163,9 +163,15 @@ def read(
         line_of_row.append(number)
 
     for number, record in records(path, key=key, wanted=wanted or (), broken=broken):
-        for row in rows_in(record, each):
+        where = f"{str(path)!r}, line {number}"
+        try:
+            rows_of_record = list(rows_in(record, each, where))
+        except DataError as error:
+            broken(number, error)
+            continue
+        for row in rows_of_record:
             try:
-                found = _cells(row, columns, f"{str(path)!r}, line {number}")
+                found = _cells(row, columns, where)
             except DataError as error:
                 broken(number, error)
             else:
@@ -203,17 +209,24 @@ def _pattern_of_ids(columns: Sequence[Column]) -> re.Pattern[str] | None:
     )
 
 
-def rows_in(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
-    """The rows of a record: those that its field `each` lists, or itself."""
+def rows_in(record: dict[str, Any], each: str, where: str) -> Iterator[dict[str, Any]]:
+    """The rows of a record: those that its field `each` lists, or itself.
+
+    Raises:
+        DataError: If the field is missing, empty or no list of records; the text begins
+            with `where`.
+    """
     if not each:
         yield record
         return
     listed = record.get(each)
-    if not isinstance(listed, list):
-        return
+    if not isinstance(listed, list) or not listed:
+        what = "no" if each not in record else f"{listed!r:.60}, which is no"
+        raise DataError(f"{where}: {each!r} has {what} list of rows")
     for row in listed:
-        if isinstance(row, dict):
-            yield {**record, each: None, **row}
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: {each!r} lists {row!r:.60}, which is no record")
+        yield {**record, each: None, **row}
 
 
 def _refuse_faults(path: Path, faults: Mapping[int, DataError], rows: int) -> None:

@@ -102,7 +102,11 @@ def _checked(
     for column in ("user", "item"):
         if not isinstance(frame[column].dtype, pd.CategoricalDtype):
             codes, ids = pd.factorize(frame[column])
-            frame[column] = pd.Categorical.from_codes(codes, pd.Index(ids).astype(str))
+            texts = pd.Index(ids).astype(str)
+            if not texts.is_unique:  # the number 1 of one file, the text of another
+                codes, ids = pd.factorize(frame[column].astype(str))
+                texts = pd.Index(ids)
+            frame[column] = pd.Categorical.from_codes(codes, texts)
     user_codes = frame["user"].cat.codes.to_numpy().astype(np.int64)
     item_codes = frame["item"].cat.codes
     item_ids = frame["item"].cat.categories

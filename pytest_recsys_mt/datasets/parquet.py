@@ -4,8 +4,10 @@ stand in the names of folders (``day=2026-01-01``).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -35,8 +37,7 @@ def is_folder(path: Path) -> bool:
     inner = [file for file in _files(path) if file.parent != path]
     if path.suffix.lower() in SUFFIXES or inner:
         return all("=" in file.parent.name for file in inner)
-    names = [file.name for file in _files(path)]
-    return len(names) > 1 and all(name.startswith("part-") for name in names)
+    return all(file.name.startswith("part-") for file in _files(path))
 
 
 def _files(folder: Path) -> list[Path]:
@@ -44,16 +45,35 @@ def _files(folder: Path) -> list[Path]:
     no data by an underscore or a dot.
     """
     found = []
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.rglob("*"), key=_place):
         inner = path.relative_to(folder).parts
         if path.is_file() and not any(part[0] in "._" for part in inner):
             found.append(path)
     return found
 
 
+def _place(path: Path) -> tuple[object, ...]:
+    """Orders paths with numbers by these: ``part-2`` before ``part-10``."""
+    pieces = re.split(r"(\d+)", str(path))
+    return tuple((int(each), "") if each.isdigit() else (-1, each) for each in pieces)
+
+
+def _hive(files: Sequence[Path], folder: Path) -> object:
+    """The columns in the names of folders, as texts: ``item=007`` is no number."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow import dataset
+
+    names: dict[str, None] = {}
+    for file in files:
+        for part in file.relative_to(folder).parts[:-1]:
+            names |= dict.fromkeys([part.partition("=")[0]])
+    schema = pa.schema([(name, pa.string()) for name in names])
+    return dataset.partitioning(schema, flavor="hive")
+
+
 def _opened(path: Path) -> Dataset:
     try:
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
         from pyarrow import dataset
     except ImportError as problem:
         raise DataError(
@@ -70,18 +90,29 @@ def _opened(path: Path) -> Dataset:
         opened = dataset.dataset(
             [str(file) for file in files],
             format="parquet",
-            partitioning="hive" if path.is_dir() else None,
+            partitioning=_hive(files, path) if path.is_dir() else None,
             partition_base_dir=str(path) if path.is_dir() else None,
         )
         if len(files) == 1:
             return opened
         parts = [part.physical_schema for part in opened.get_fragments()]
         # A column may be missing in older files, or have a smaller type there.
-        schema = pa.unify_schemas([*parts, opened.schema], promote_options="permissive")
+        schema = _unified([*parts, opened.schema], path)
         return opened.replace_schema(schema)
     except (pa.ArrowException, OSError) as problem:
         raise DataError(
             f"{str(path)!r} is not a sound Parquet file: {problem}",
+        ) from problem
+
+
+def _unified(schemas: Sequence[Any], folder: Path) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException as problem:
+        raise DataError(
+            f"the files of {str(folder)!r} do not fit together as one table: {problem}",
         ) from problem
 
 

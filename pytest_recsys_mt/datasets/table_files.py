@@ -1,5 +1,6 @@
 """The files of tables: the usual headers and names, and what stands next to a table."""
 
+import contextlib
 import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -96,8 +97,10 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
         found = json_lines.records(path, broken=lambda _, fault: faults.append(fault))
         each = part.each if part else ""
         for _, record in islice(found, 100):
-            for row in json_lines.rows_in(record, each):
-                names |= dict.fromkeys(row)
+            # Records without rows are reported where they are read.
+            with contextlib.suppress(DataError):
+                for row in json_lines.rows_in(record, each, ""):
+                    names |= dict.fromkeys(name for name in row if name != each)
         if faults and not names:
             raise faults[0]
         return list(names)

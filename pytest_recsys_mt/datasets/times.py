@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,10 @@ def unix_seconds(
         DataError: For the first row that is no time, or if two forms fit and differ.
     """
     cells = rows.frame[column]
+    if pd.api.types.infer_dtype(cells, skipna=True) == "integer":
+        # As objects, beside missing ones.
+        cells = pd.to_numeric(cells)
+        rows = replace(rows, frame=rows.frame.assign(**{column: cells}))
     if pd.api.types.is_datetime64_any_dtype(cells):
         return _dated(rows, column, pd.to_datetime(cells, utc=True), "a time")
     if pd.api.types.is_numeric_dtype(cells):
@@ -90,7 +95,9 @@ def _seconds_of_numbers(
 
 def _seconds_of_texts(rows: Rows, column: str, form: str) -> npt.NDArray[np.int64]:
     # Times often repeat, so only the distinct ones are parsed.
-    codes, texts = pd.factorize(rows.frame[column].astype(str))
+    cells = rows.frame[column]
+    written = cells.where(cells.notna(), "").astype(str)
+    codes, texts = pd.factorize(written)
     distinct = pd.Series(texts)
     counts = pd.Series(np.bincount(codes, minlength=len(distinct)))
     form = form or _form(distinct, counts, f"{str(rows.path)!r}: {column}")

@@ -81,7 +81,9 @@ def _report_like(
         if name not in part.kinds.values()
         and any(word in normal(name) for word in words)
     ]
-    if not similar or similar[0] in (part.named.get("user"), part.named.get("item")):
+    taken = [name for name in part.named.values() if isinstance(name, str)]
+    similar = [name for name in similar if name not in taken]
+    if not similar:
         return
     report(
         f"no column is the {meaning}; {similar[0]!r} is not read, unless '?{meaning}={similar[0]}' stands behind "

@@ -4,13 +4,15 @@ environment.
     python -m tests.guide FOLDER [SHARE OF]
 
 The folder holds the environment's programs, such as ``.venv/bin``. A page that needs
-more than the core is named and left out. With ``0 3``, the first of three shares, which
+more than the core comes last, after its extras are installed there. With ``0 3``, the first of three shares, which
 has the README; with ``0 0``, the README alone. Ends with 1 if a page is not as it says.
 """
 
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.guide.worlds import WORLDS, nothing
@@ -32,14 +34,20 @@ def follow(room: str, name: str, journey: Journey) -> None:
         journey.follow(name, room)
 
 
+def _needs(room: str, name: str) -> Sequence[str]:
+    return needs_of(DOCS / room / f"{name}.md")
+
+
 def main(programs: Path, share: int = 0, of: int = 1) -> int:
     """Follow the pages of a share; 1 if one failed."""
     failed = 0
-    for room, name in PAGES[share::of] if of else PAGES[:1]:
+    pages = PAGES[share::of] if of else PAGES[:1]
+    for room, name in sorted(pages, key=lambda page: bool(_needs(*page))):
         begin = time.monotonic()
-        if needs := needs_of(DOCS / room / f"{name}.md"):
-            print(f"{name}: left out, as it needs {', '.join(needs)}")
-            continue
+        if needs := _needs(room, name):
+            pip = [str(programs / "python"), "-m", "pip", "install", "-q"]
+            pip.append("--disable-pip-version-check")
+            subprocess.run([*pip, *needs], cwd=DOCS.parent, check=True)
         with tempfile.TemporaryDirectory() as folder:
             try:
                 follow(room, name, Journey(Path(folder), lambda _: programs))

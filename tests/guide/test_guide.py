@@ -3,22 +3,11 @@
 import pytest
 
 from tests.guide.__main__ import PAGES, follow
-from tests.journeys.pages import DOCS, Command, Journey, needs_of, steps_of
+from tests.journeys.pages import DOCS, Command, Journey, steps_of
 
 
-@pytest.mark.parametrize(
-    ("room", "name"),
-    [
-        # .ci/users follows the pages that need no more than the core.
-        pytest.param(
-            *page,
-            marks=()
-            if needs_of(DOCS / page[0] / f"{page[1]}.md")
-            else pytest.mark.slow,
-        )
-        for page in PAGES
-    ],
-)
+@pytest.mark.slow  # .ci/users follows the pages
+@pytest.mark.parametrize(("room", "name"), PAGES)
 def test_a_page_goes_as_it_says(room: str, name: str, journey: Journey) -> None:
     follow(room, name, journey)
 

@@ -86,6 +86,8 @@ def head(file: File, command: str, run: str) -> str:
             f"\n\nIts answers do not depend on what these change: {changes}. If that is meant, declare it (ignores = "
             f'("ratings",) or ("history",)); if not, it is a defect that no test here shows.'
         )
+    if file.dropped:
+        advice += f"\n\nLeft out, since other users did not show the same: {', '.join(file.dropped)}."
     lines = [
         f"What {one_line(trial.model)} promises.",
         "",
@@ -153,7 +155,7 @@ def _fate(each: Settled, file: File) -> str:
         ended = file.elsewhere[name].status
         return f"yes; on other users: {ended}"
     if name in file.dropped:
-        return f"no: on other users {file.dropped[name]}"
+        return f"no: {file.dropped[name]}"
     if each.form is None:
         return "no"
     return f"no: {file.choice.left_out.get(each.test, 'it was not chosen')}"

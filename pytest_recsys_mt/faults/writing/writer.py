@@ -45,6 +45,9 @@ _ONCE = ("ask_elsewhere", "permute_rows", "renumber_users", "renumber_items")
 faults alone."""
 
 
+_ENDS = {"holds": "held", "violated": "was violated"}
+
+
 @dataclass(frozen=True)
 class Order:
     """What is to be written.
@@ -184,30 +187,40 @@ def _on_others(
     say: Callable[[str], None],
 ) -> tuple[list[Settled], dict[str, Outcome], dict[str, str]]:
     """The tests as they stand on other users: margins that are too small there are
-    widened; what cannot be settled is left out.
+    widened, and what does not end as on the first users is left out.
     """
     kept = list(chosen)
     dropped: dict[str, str] = {}
     ended: dict[str, Outcome] = {}
     for attempt in range(1, ATTEMPTS + 1):
         ended = _ends(order, kept, attempt)
-        unsure = [
-            each for each in kept if ended[each.candidate.name].status == "inconclusive"
-        ]
-        say(
-            f"on other users (seed {attempt}): {len(kept) - len(unsure)} of {len(kept)} tests give a verdict",
-        )
-        if not unsure:
-            break
-        for each in unsure:
-            larger = wider(each) if attempt < ATTEMPTS else None
+        is_last = attempt == ATTEMPTS
+        changed = False
+        for each in list(kept):
+            outcome = ended[each.candidate.name]
+            if outcome.status == each.verdict:
+                continue
+            changed = True
             place = kept.index(each)
-            if larger is None:
-                dropped[each.candidate.name] = ended[each.candidate.name].reason
+            larger = wider(each) if outcome.status == "inconclusive" else None
+            if larger is None or is_last or each.verdict != "holds":
+                dropped[each.candidate.name] = _unlike(each, outcome, attempt)
                 del kept[place]
             else:
                 kept[place] = larger
+        say(
+            f"on other users (seed {attempt}): {len(kept)} of {len(ended)} tests kept"
+            + (", some with larger margins" if changed else ""),
+        )
+        if not changed:
+            break
     return kept, ended, dropped
+
+
+def _unlike(each: Settled, outcome: Outcome, seed: int) -> str:
+    """Why a test is left out that ended otherwise on other users."""
+    reason = f" ({outcome.reason})" if outcome.reason else ""
+    return f"it {_ENDS[each.verdict]} on the first users, and was {outcome.status} on others, of seed {seed}{reason}"
 
 
 def _ends(order: Order, chosen: Sequence[Settled], seed: int) -> dict[str, Outcome]:

@@ -4,6 +4,7 @@ the file that is written in the end.
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +60,9 @@ def code_of(written: Written, *, needs_exact: bool = False) -> str:
     arguments = form.arguments.format(users=written.users, margin=f"{written.margin:g}")
     lines = []
     if written.xfail:
-        lines.append(f"@pytest.mark.xfail(strict=True, reason={written.xfail!r})")
+        lines.append(
+            f"@pytest.mark.xfail(strict=True, reason={json.dumps(written.xfail)})"
+        )
     is_simple = candidate.change and candidate.kind != "answer"
     if is_simple and not candidate.setting and not candidate.base:
         lines.append(f"@metamorphic({candidate.change})")

@@ -1,0 +1,227 @@
+"""`recsys-mt write`: which tests are chosen, how they are asserted, and their code."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_recsys_mt import oracles, relations
+from tests.support.faults_writing import (
+    CANDIDATES,
+    MARGINS,
+    Budget,
+    Candidate,
+    Form,
+    Option,
+    Outcome,
+    Settled,
+    budget_of,
+    choose,
+    code_of,
+    doses,
+    form_name,
+    reached,
+    settled,
+    slug,
+    trial_file,
+    whole_file,
+    wider,
+)
+
+FAULTS = [f"f{number}" for number in range(6)]
+
+
+@st.composite
+def options(draw: st.DrawFn) -> list[Option]:
+    found = draw(st.lists(st.frozensets(st.sampled_from(FAULTS)), max_size=8))
+    costs = draw(st.lists(st.integers(20, 200), min_size=8, max_size=8))
+    promises = draw(st.lists(st.integers(0, 5), min_size=8, max_size=8))
+    return [
+        Option(f"t{place}", f"p{promises[place]}", finds, costs[place])
+        for place, finds in enumerate(found)
+    ]
+
+
+@given(options())
+def test_what_can_be_found_is_found_unless_one_promise_has_two_forms(
+    given_options: list[Option],
+) -> None:
+    choice = choose(given_options, most=12)
+    by_name = {option.name: option for option in given_options}
+    chosen = [by_name[name] for name in choice.chosen]
+    promises = [option.promise for option in chosen]
+    assert len(set(promises)) == len(promises)
+    found = {fault for option in chosen for fault in option.finds}
+    for option in given_options:
+        assert option.finds <= found or option.promise in promises
+    # Every test is needed: it finds what at most one other finds.
+    for option in chosen:
+        others = [each for each in chosen if each is not option]
+        assert any(
+            sum(fault in each.finds for each in others) <= 1 for fault in option.finds
+        )
+    assert {*choice.chosen, *choice.left_out} == set(by_name)
+
+
+def test_no_more_tests_are_chosen_than_allowed_and_the_rest_says_why() -> None:
+    given_options = [
+        Option(f"t{number}", f"p{number}", frozenset({f"f{number}"}), 60)
+        for number in range(5)
+    ]
+    choice = choose([*given_options, Option("none", "p9", frozenset(), 60)], most=3)
+    assert list(choice.chosen) == ["t0", "t1", "t2"]
+    assert choice.left_out == {
+        "t3": "3 tests find more; it alone finds f3",
+        "t4": "3 tests find more; it alone finds f4",
+        "none": "it finds none of the planted faults",
+    }
+
+
+SAME = next(each for each in CANDIDATES if each.change == "reorder_history")
+STRICT = next(each for each in CANDIDATES if each.change == "shuffle_candidates")
+COUNTS = next(each for each in CANDIDATES if each.change == "invert_ratings")
+
+
+def outcome(status: str, **row: Any) -> Outcome:
+    return Outcome(status, row.get("reason", ""), {"status": status, **row})
+
+
+def settle(candidate: Candidate, *ended: Outcome) -> Settled:
+    names = [form_name(candidate, form) for form in candidate.forms]
+    return settled(candidate, dict(zip(names, ended, strict=True)), users=200)
+
+
+def test_the_exact_form_is_written_where_it_holds() -> None:
+    found = settle(SAME, outcome("holds"), outcome("holds"))
+    assert (found.verdict, found.form) == ("holds", SAME.forms[0])
+
+
+LOSSES = {"allowed": "at most", "estimate": 0.01, "users": 66, "per_user": {"u": 0.01}}
+EXAMPLE = {"user": "u7", "source": ["A", "B"], "followup": ["B", "A"], "keeps": False}
+
+
+def test_one_counterexample_breaks_a_strict_promise_and_is_told_of_others() -> None:
+    ended = outcome("violated", examples=[EXAMPLE]), outcome("holds", **LOSSES)
+    broken = settle(STRICT, *ended)
+    assert (broken.verdict, broken.form) == ("violated", STRICT.forms[0])
+    held = settle(SAME, *ended)
+    assert (held.verdict, held.form) == ("holds", SAME.forms[1])
+    assert "u7 got [B, A] in place of [A, B]" in held.note
+
+
+def test_a_change_that_is_not_read_is_said_and_not_asserted() -> None:
+    found = settle(COUNTS, outcome("violated"))
+    assert (found.verdict, found.form) == ("not read", None)
+
+
+def test_what_holds_because_it_is_not_read_says_nothing() -> None:
+    vacuous = outcome("holds", vacuous="titles")
+    found = settle(SAME, vacuous, vacuous)
+    assert (found.verdict, found.form) == ("vacuous", None)
+
+
+def test_a_margin_is_one_that_later_users_show() -> None:
+    noisy = {str(user): loss for user, loss in enumerate([0.4, -0.3] * 30)}
+    skipped = Outcome("not-applicable", "its answers vary")
+    row = {**LOSSES, "estimate": 0.05, "per_user": noisy}
+    found = settle(SAME, skipped, outcome("holds", **row))
+    assert found.margin == 0.15
+    assert "noise hides less than 0.15" in found.note
+    larger = wider(found)
+    assert larger is not None
+    assert larger.margin == 0.2
+
+
+def test_the_margin_is_kept_in_nearly_all_later_runs() -> None:
+    """Means of 200 users, from a law that is seen on 40 of them."""
+    rng = np.random.default_rng(0)
+    misses = 0
+    for _ in range(400):
+        seen = rng.normal(0.0, 0.2, 40).clip(-1, 1)
+        margin = min(each for each in MARGINS if each >= reached(seen.tolist(), 200))
+        later = rng.normal(0.0, 0.2, 200).clip(-1, 1)
+        misses += later.mean() + 1.645 * later.std() / np.sqrt(200) > margin
+    assert misses <= 20
+
+
+def test_every_form_is_code_of_public_names(tmp_path: Path) -> None:
+    text = trial_file(CANDIDATES, 59)
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module != "pytest_recsys_mt":
+            module = oracles if node.module == "pytest_recsys_mt.oracles" else relations
+            assert {alias.name for alias in node.names} <= set(module.__all__)
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert len(set(functions)) == sum(len(each.forms) for each in CANDIDATES)
+
+
+def test_the_file_has_the_form_of_one_that_was_written_by_hand(tmp_path: Path) -> None:
+    held = settle(SAME, outcome("holds"), outcome("holds"))
+    broken = settle(STRICT, outcome("violated"), outcome("violated"))
+    tests = [held.written(["Why. " * 30]), broken.written(["Broken."], "a reason")]
+    path = tmp_path / "test_written.py"
+    path.write_text(
+        whole_file("What it promises.\n\nIn two parts.", tests), encoding="utf-8"
+    )
+    ruff = [sys.executable, "-m", "ruff"]
+    subprocess.run([*ruff, "format", "--check", "--isolated", path], check=True)
+    subprocess.run([*ruff, "check", "--isolated", "--select", "F,I", path], check=True)
+    assert '@pytest.mark.xfail(strict=True, reason="a reason")' in path.read_text()
+
+
+def test_a_candidate_with_a_setting_asks_by_itself() -> None:
+    form = Form("same_ranking", '"kendall", margin={margin}', 0.05)
+    candidate = Candidate("n", "Why.", "same", "reorder_history", (form,), "k=20")
+    code = code_of(settle(candidate, outcome("holds", **LOSSES)).written())
+    assert code == (
+        "def test_n(recsys):\n"
+        "    asked = recsys.using(k=20)\n"
+        "    source = asked.run()\n"
+        "    followup = asked.run(reorder_history)\n"
+        '    assert same_ranking(source, followup, "kendall", margin=0.05)\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("60s", Budget(seconds=60)),
+        ("300calls", Budget(calls=300)),
+        ("2.5 USD", Budget(usd=2.5)),
+    ],
+)
+def test_a_budget_is_in_seconds_calls_or_dollars(text: str, budget: Budget) -> None:
+    assert budget_of(text) == budget
+    with pytest.raises(argparse.ArgumentTypeError, match="no budget: write seconds"):
+        budget_of(text[1:].replace(".", "x"))
+
+
+def test_faults_come_each_kind_once_before_any_comes_twice() -> None:
+    every = doses(free_only=False)
+    kinds = [dose.name for dose in every]
+    assert len({dose.spec for dose in every}) == len(every)
+    first = kinds[: len(set(kinds))]
+    assert len(set(first)) == len(first)
+    assert not any(dose.kind.costs() for dose in doses(free_only=True))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("shop.py:Shop", "shop"),
+        ("itemknn?weights=binary", "itemknn"),
+        ("openai:Qwen/Qwen3-8B", "qwen3_8b"),
+        ("https://shop.example/rank", "rank"),
+    ],
+)
+def test_a_file_is_called_after_its_recommender(model: str, name: str) -> None:
+    assert slug(model) == name

@@ -1,0 +1,48 @@
+"""What tests use of `faults.writing`."""
+
+from pytest_recsys_mt.faults.writing.budget import Budget, budget_of
+from pytest_recsys_mt.faults.writing.candidates import (
+    CANDIDATES,
+    Candidate,
+    Form,
+    form_name,
+)
+from pytest_recsys_mt.faults.writing.choosing import Choice, Option, choose
+from pytest_recsys_mt.faults.writing.rendering import (
+    Written,
+    code_of,
+    trial_file,
+    whole_file,
+)
+from pytest_recsys_mt.faults.writing.settling import (
+    MARGINS,
+    Settled,
+    reached,
+    settled,
+    wider,
+)
+from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
+
+__all__ = [
+    "CANDIDATES",
+    "MARGINS",
+    "Budget",
+    "Candidate",
+    "Choice",
+    "Form",
+    "Option",
+    "Outcome",
+    "Settled",
+    "Written",
+    "budget_of",
+    "choose",
+    "code_of",
+    "doses",
+    "form_name",
+    "reached",
+    "settled",
+    "slug",
+    "trial_file",
+    "whole_file",
+    "wider",
+]

@@ -150,6 +150,34 @@ def read(
         DataError: As `records`, or if a record lacks a required column or has a cell of
             a wrong kind.
     """
+    cells, line_of_row, faults = _all_cells(path, columns, each, wanted)
+    _refuse_faults(path, faults, len(cells))
+    if not cells:
+        raise DataError(f"{str(path)!r} has no rows")
+    names = [column.name for column in columns]
+    numbers = kept(path, len(cells))
+    frame = pd.DataFrame(cells, columns=pd.Index(names))
+    frame = frame.iloc[numbers].reset_index(drop=True)
+    rows = Rows(
+        path,
+        frame,
+        lambda row: f"line {line_of_row[numbers[row]]}",
+        lambda rows: {path: numbers[rows]},
+    )
+    present = [column for column in columns if frame[column.name].notna().any()]
+    converted = {column.name: rows.converted(column) for column in present}
+    return replace(rows, frame=pd.DataFrame(converted))
+
+
+def _all_cells(
+    path: Path,
+    columns: tuple[Column, ...],
+    each: str,
+    wanted: Container[str] | None,
+) -> tuple[list[list[Any]], list[int], dict[int, DataError]]:
+    """The cells of all rows, the line of each row, and what is wrong with some of them,
+    by their numbers.
+    """
     key = None
     if wanted is not None and not each:
         key = _pattern_of_ids(columns)
@@ -177,22 +205,7 @@ def read(
             else:
                 cells.append(found)
                 line_of_row.append(number)
-    _refuse_faults(path, faults, len(cells))
-    if not cells:
-        raise DataError(f"{str(path)!r} has no rows")
-    names = [column.name for column in columns]
-    numbers = kept(path, len(cells))
-    frame = pd.DataFrame(cells, columns=pd.Index(names))
-    frame = frame.iloc[numbers].reset_index(drop=True)
-    rows = Rows(
-        path,
-        frame,
-        lambda row: f"line {line_of_row[numbers[row]]}",
-        lambda rows: {path: numbers[rows]},
-    )
-    present = [column for column in columns if frame[column.name].notna().any()]
-    converted = {column.name: rows.converted(column) for column in present}
-    return replace(rows, frame=pd.DataFrame(converted))
+    return cells, line_of_row, faults
 
 
 def _pattern_of_ids(columns: Sequence[Column]) -> re.Pattern[str] | None:

@@ -13,7 +13,7 @@ from pytest_recsys_mt.cli.starter.configuration import (
     existing,
     ini_lines,
 )
-from pytest_recsys_mt.datasets import named, unknown
+from pytest_recsys_mt.datasets import named, place, place_of_code, unknown
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.requests import Recommender
@@ -85,10 +85,15 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     with contextlib.ExitStack() as undo:
         _make(folder, undo)
         spec = _model_seen_from(folder, spec)
-        data = data if named(data)[0] else _seen_from(folder, data)
+        if not named(data)[0]:
+            data = _data_seen_from(folder, data)
         with contextlib.chdir(folder):  # as the run will be
             found = resolve(spec)
-            if not named(data)[0] and not expanded(data).exists():
+            if (
+                not named(data)[0]
+                and place(data)[0] is None
+                and not place_of_code(data)
+            ):
                 raise DataError(f"--data={data!r}: {unknown(data)}")
             configuration = existing()
             own = _own_requirements()
@@ -173,6 +178,17 @@ def _model_seen_from(folder: Path, spec: str) -> str:
         f"not find it there; install it, or name its file: recsys-mt init "
         f"{shlex.quote(f'{file}:{name}{mark}{parameters}')} {shlex.quote(str(folder))}",
     )
+
+
+def _data_seen_from(folder: Path, data: str) -> str:
+    """A path of data, or of code that gives them, as a run in the folder names it."""
+    target, mark, options = data.partition("?")
+    code = place_of_code(target)
+    if code is None:
+        return _seen_from(folder, target) + mark + options
+    where, name = code
+    where = _seen_from(folder, where) if where.endswith(".py") else where
+    return f"{where}:{name}{mark}{options}"
 
 
 def _seen_from(folder: Path, name: str) -> str:

@@ -42,7 +42,16 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
             f"\n{needed}see how many calls a run makes and what they cost:\n",
             f"    {before}{start.command} --recsys-plan",
         )
+    written = shlex.join(["recsys-mt", "write", *_options(start)])
+    advice = f"{written} > test_written.py has the tests written that find most in this recommender."
+    yield from ("", *_wrapped(advice))
     yield f"\nrun the tests:\n\n    {before}{start.command}"
+
+
+def _options(start: Start) -> list[str]:
+    """The options of pytest that name the recommender and the data."""
+    data = [] if start.data == "mini" else [f"--recsys-data={start.data}"]
+    return [f"--recsys-model={start.spec}", *data]
 
 
 def _tested(start: Start, folder: Path, named: str | None) -> str:

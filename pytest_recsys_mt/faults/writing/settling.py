@@ -111,7 +111,7 @@ def _settled(
     for _, outcome in ended:
         if outcome.is_vacuous:
             return Settled(candidate, None, outcome, 0, "vacuous", outcome.reason)
-    for form, outcome in reversed(ended):
+    for form, outcome in ended:
         if outcome.status == "violated":
             if candidate.kind == "counts":
                 what = f"{candidate.change} changes no more than noise does"

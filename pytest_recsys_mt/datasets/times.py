@@ -17,7 +17,8 @@ from pytest_recsys_mt.safety.errors import DataError
 ISO = "ISO8601"
 FORMS = (
     "%Y/%m/%d %H:%M:%S", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y %I:%M:%S %p", "%d.%m.%Y", "%d.%m.%Y %H:%M:%S", "%b %d, %Y", "%a %b %d %H:%M:%S %z %Y",
+    "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%d.%m.%Y", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%b %d, %Y",
+    "%B %d, %Y", "%a %b %d %H:%M:%S %z %Y",
 )  # fmt: skip
 """Forms that are tried after ISO 8601, in the notation of ``strptime``."""
 

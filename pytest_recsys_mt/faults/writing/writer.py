@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_recsys_mt.faults.adequacy.running import Runs
+from pytest_recsys_mt.faults.naming import Dose
 from pytest_recsys_mt.faults.writing.candidates import Candidate, form_name
 from pytest_recsys_mt.faults.writing.choosing import Choice, Option, choose
 from pytest_recsys_mt.faults.writing.rendering import (
@@ -62,6 +63,7 @@ class Order:
         broken: What becomes of broken promises: ``red`` or ``xfail``.
         exact_users: Users of an exact test.
         thing: The word for an item.
+        faults: Those that are planted; None for all, or all that ask nothing further.
     """
 
     arguments: Sequence[str]
@@ -73,6 +75,7 @@ class Order:
     broken: str
     exact_users: int = USERS
     thing: str = ""
+    faults: Sequence[Dose] | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,9 @@ def _trial(
     order: Order, candidates: Sequence[Candidate], say: Callable[[str], None]
 ) -> Trial:
     runs = _runs(order, candidates)
-    chosen = doses(free_only=order.free_faults)
+    chosen = order.faults
+    if chosen is None:
+        chosen = doses(free_only=order.free_faults)
     return tried(runs, chosen, order.seconds, order.jobs, say)
 
 

@@ -7,7 +7,7 @@ recommender whose answers vary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,6 +61,33 @@ class Candidate:
     base: str = ""
     is_strict: bool = False
 
+    @property
+    def aspect(self) -> str:
+        """What it is about: a fault of a kind that was not planted is likely to be found
+        by a test of its aspect alone.
+        """
+        change = self.change.partition("(")[0]
+        for aspect, changes in ASPECTS.items():
+            if change in changes:
+                return aspect
+        return change or "answers"
+
+
+ASPECTS: Mapping[str, Sequence[str]] = {
+    "the candidates": ("shuffle_candidates", "add_irrelevant_candidates"),
+    "the length of lists": ("extend_list", "ask_k", "offer_extremes"),
+    "what the history says": ("swap_history", "truncate_history"),
+    "the form of the history": ("reorder_history", "duplicate_history"),
+    "one item of the history": ("drop_history", "noisy_profile"),
+    "the unit of ratings": ("scale_ratings",),
+    "whether ratings count": ("invert_ratings", "drop_dislikes"),
+    "requests of others": ("ask_alone", "ask_in_one_batch", "ask_after_another"),
+    "the same again": ("same_seed_same_answer", "ask_elsewhere", "rename_user"),
+    "training data": ("permute_rows", "renumber_users", "renumber_items"),
+    "the wording": ("paraphrase_task", "typos", "random_words"),
+    "the form of the prompt": ("add_spaces", "change_case", "spell_titles"),
+}
+"""Changes by what they are about; each other change is an aspect of its own."""
 
 EXACT = Form("never_differs", "users={users}", is_exact=True)
 

@@ -12,6 +12,10 @@ AGAIN = 0.25
 """What a second test of a fault counts, beside the first. Faults of other kinds than the
 planted ones are found by it."""
 
+FOR_AN_ASPECT = 0.75
+"""What the first test of an aspect counts, beside what it finds: the planted faults are
+only examples of what can break."""
+
 LEAST_GAIN = 0.5
 """The gain from which on a further test is worth its calls: two faults that are found a
 second time."""
@@ -26,12 +30,14 @@ class Option:
         promise: Of its candidate, of which one form is chosen at most.
         finds: The planted faults that it finds.
         calls: What it costs, as calls in addition to the plain questions.
+        aspect: What it is about, see `Candidate.aspect`.
     """
 
     name: str
     promise: str
     finds: AbstractSet[str]
     calls: float
+    aspect: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,9 @@ def choose(options: Sequence[Option], most: int) -> Choice:
     chosen: list[Option] = []
     while len(chosen) < most:
         taken = {option.promise for option in chosen}
+        aspects = {option.aspect for option in chosen}
         gains = [
-            (_gain(option, times_found), option)
+            (_gain(option, times_found, aspects), option)
             for option in options
             if option.promise not in taken
         ]
@@ -74,18 +81,30 @@ def choose(options: Sequence[Option], most: int) -> Choice:
     return Choice([option.name for option in kept], _reasons(options, kept, most))
 
 
-def _gain(option: Option, times_found: Mapping[str, int]) -> float:
-    """What a further test adds: new faults, and those that one test alone finds."""
+def _gain(
+    option: Option,
+    times_found: Mapping[str, int],
+    aspects: AbstractSet[str],
+) -> float:
+    """What a further test adds: new faults, those that one test alone finds, and an
+    aspect that no test is about.
+    """
     counts = [times_found.get(fault, 0) for fault in option.finds]
-    return counts.count(0) + AGAIN * counts.count(1)
+    is_new = bool(option.aspect) and option.aspect not in aspects
+    return counts.count(0) + AGAIN * counts.count(1) + FOR_AN_ASPECT * is_new
 
 
 def _without_needless(chosen: Sequence[Option]) -> list[Option]:
-    """The chosen tests without those whose faults two others find, the last ones first."""
+    """The chosen tests without those whose faults two others find and whose aspect
+    another has, the last ones first.
+    """
     kept = list(chosen)
     for option in reversed(chosen):
         others = [each for each in kept if each is not option]
-        if all(
+        is_alone = option.aspect and option.aspect not in {
+            each.aspect for each in others
+        }
+        if not is_alone and all(
             sum(fault in each.finds for each in others) > 1 for fault in option.finds
         ):
             kept = others

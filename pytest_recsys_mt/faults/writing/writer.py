@@ -179,6 +179,7 @@ def _choice(promises: Sequence[Settled], found: Trial, most: int) -> Choice:
             each.candidate.name,
             found.finds.get(each.test, frozenset()),
             each.asked,
+            each.candidate.aspect,
         )
         for each in promises
         if each.verdict == "holds"

@@ -99,7 +99,9 @@ class Candidates:
         items = self.items
         if len(items) < LARGE:
             is_unseen = np.ones(len(items), bool)
-            is_unseen[[self._places[item] for item in seen]] = False
+            places = self._places
+            # What is withheld need not be in the catalogue of a dataset that code gives.
+            is_unseen[[places[item] for item in seen if item in places]] = False
             unseen = np.flatnonzero(is_unseen)
             return [items[place] for place in draw.permutation(unseen)[:wanted]]
         # At most len(seen) of the sample are seen, so enough of it are not.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import Dataset, load
-from tests.support.datasets import targets, training
+from tests.support.datasets import left_by_core, targets, training
 
 Row = tuple[str, str, int | str]
 Timed = tuple[str, str, int]
@@ -212,3 +212,21 @@ def test_a_well_known_set_is_split_and_its_core_is_that_of_training() -> None:
     assert {
         user: items & set(late["item"]) for user, items in targets(core).items()
     } == (targets(core))
+
+
+def test_a_core_of_a_split_counts_what_it_leaves_and_what_it_takes() -> None:
+    whole = load("mini?split=time:0.8")
+    core = whole.core(5)
+    assert pairs(core) >= {
+        (user, item) for user, items in (core.withheld or {}).items() for item in items
+    }
+    late = sum(map(len, (core.withheld or {}).values()))
+    early = len(core.interactions) - late
+    withheld = sum(map(len, (whole.withheld or {}).values()))
+    more = withheld - late, len(whole.interactions) - withheld - early
+    assert min(more) > 0
+    assert left_by_core(whole, core, 5) == (
+        f"recsys_core=5, which counts what is for training alone, leaves {early:,} interactions for training and "
+        f"{len(targets(core)):,} users to ask about one of {late:,} held out; left out with rare users and items are "
+        f"{more[1]:,} for training and {more[0]:,} held out"
+    )

@@ -193,3 +193,12 @@ def test_a_split_of_the_data_says_who_is_asked_about_what() -> None:
         (item,) = case.held_out
         rows = data.interactions[data.interactions["user"] == user]
         assert rows[rows["timestamp"] > cut]["item"].iloc[0] == item
+
+
+def test_candidates_are_drawn_from_the_core_of_a_split() -> None:
+    core = load("mini?split=time:0.8").core(5)
+    cases = Split(core, 0).cases(Design(users=50))
+    assert len(cases) > 20
+    for case in cases:
+        offered = {item.id for item in case.request.candidates or ()}
+        assert offered <= core.items.keys()

@@ -79,7 +79,8 @@ def divided(
     training = once(early, pairs[is_early], repeats)
     late = late.assign(pair=pairs[cut.withheld])
     has_it = late["pair"].isin(training["pair"]).to_numpy(np.bool_)
-    new = late[~has_it].assign(id=late["item"].astype(str))
+    new = late[~has_it]
+    new = new.assign(id=new["item"].astype(str))
     new = new.sort_values(["timestamp", "id"], kind="stable")
     held_out = new.drop_duplicates("pair")
     has_training = held_out["user"].isin(training["user"].unique()).to_numpy(np.bool_)

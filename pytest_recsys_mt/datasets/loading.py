@@ -368,6 +368,9 @@ def _format(folder: Path) -> Format | None:
 
 def unknown(source: str | Path) -> str:
     """The error text if `source` is neither a name nor a path."""
+    name, _, query = str(source).partition("?")
+    if query and name in NAMES:
+        return f"{str(source)!r}: behind a name such as {name!r} may stand one option alone, split=, as in {name}?split=time:0.8"
     if (
         isinstance(source, Path)
         or "/" in source

@@ -93,9 +93,17 @@ def test_an_option_behind_a_path_is_never_ignored(
         load(f"{table}?{options}")
 
 
-def test_an_option_behind_a_name_needs_a_value() -> None:
-    with pytest.raises(DataError, match="split= has no value"):
-        load("mini?split=")
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("split=", "split= has no value"),
+        ("splt=time:0.8", "behind a name such as 'mini' may stand one option alone"),
+        ("split=time:0.8&keep=all", "one option alone, split="),
+    ],
+)
+def test_behind_a_name_a_split_alone_may_stand(options: str, error: str) -> None:
+    with pytest.raises(DataError, match=error):
+        load(f"mini?{options}")
 
 
 def test_a_plus_behind_a_path_is_a_plus(tmp_path: Path) -> None:

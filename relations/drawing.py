@@ -25,23 +25,37 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
             return order
 
 
+def offered(request: Request) -> set[str]:
+    """Ids of the candidates of a request."""
+    return {item.id for item in request.candidates or ()}
+
+
+def held_out(request: Request, world: World) -> frozenset[str]:
+    """Ids of the items that are held out of the user of a request."""
+    user = request.user
+    asked = world.relevant.get(user, frozenset())
+    return asked | world.withheld.get(user, frozenset())
+
+
 def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
     """`n` items of the catalogue, in a random order, that are neither candidates nor
-    known items of the user.
+    known items of the user, nor held out of the user.
     """
-    known = request.known.union(item.id for item in request.candidates or ())
-    # At least n of n + len(known) different items are strays, so one draw is enough for
-    # any catalogue.
-    size = min(len(world.catalogue), n + len(known))
-    drawn = rng.choice(len(world.catalogue), size, replace=False) if size else ()
-    found = [
-        item for item in (world.catalogue[at] for at in drawn) if item.id not in known
-    ][:n]
-    if len(found) < n:
-        raise NotApplicable(
-            "the catalogue has too few items beyond the history and candidates",
-        )
-    return found
+    known = request.known | offered(request)
+    barred = known | held_out(request, world)
+    # At least n of n + len(barred) different items are strays. Mostly n + len(known) are
+    # enough, and what is held out does not change their draw then.
+    for most in (n + len(known), n + len(barred)):
+        size = min(len(world.catalogue), most)
+        drawn = rng.choice(len(world.catalogue), size, replace=False) if size else ()
+        items = [world.catalogue[at] for at in drawn]
+        found = [item for item in items if item.id not in barred][:n]
+        if len(found) == n:
+            return found
+    others = "the history and candidates"
+    if barred > known:
+        others = "the history, the candidates and what is held out"
+    raise NotApplicable(f"the catalogue has too few items beyond {others}")
 
 
 def edit_seed(rng: Generator) -> int:

@@ -41,7 +41,8 @@ _OF_EACH = 2
 def offer_extremes(request: Request, rng: Generator, world: World) -> Request:
     if request.candidates is None:
         raise NotApplicable("there are no candidates")
-    offered = [item for item in extremes(world) if item.id not in request.known]
+    barred = request.known | world.withheld.get(request.user, frozenset())
+    offered = [item for item in extremes(world) if item.id not in barred]
     if len(offered) < 2:
         raise NotApplicable(
             "fewer than two items at the ends of the catalogue are new to the user",

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.drawing import held_out, offered
 from pytest_recsys_mt.relations.transformation import (
     Generator,
     Transformation,
@@ -86,7 +87,7 @@ def _replaced(request: Request, world: World) -> dict[str, Item]:
     """For each item of the history that has a namesake, the
     first one that is new to the user, by its id.
     """
-    namesakes, taken = _namesakes(world), _taken(request)
+    namesakes, taken = _namesakes(world), _taken(request, world)
     replaced: dict[str, Item] = {}
     for rating in request.history:
         own = rating.item
@@ -106,7 +107,7 @@ def _with_others(
     its namesake and has another title.
     """
     titles = {rating.item.title.casefold() for rating in request.history}
-    taken = _taken(request)
+    taken = _taken(request, world)
     others: dict[str, Item] = {}
     for own, namesake in replaced.items():
         for item in _most_alike(namesake, world):
@@ -134,8 +135,8 @@ def _most_alike(item: Item, world: World) -> Sequence[Item]:
     return found
 
 
-def _taken(request: Request) -> set[str]:
-    return {*request.known, *(item.id for item in request.candidates or ())}
+def _taken(request: Request, world: World) -> set[str]:
+    return {*request.known, *offered(request), *held_out(request, world)}
 
 
 def _kinds(world: World) -> Mapping[str, str]:

@@ -316,13 +316,14 @@ class Dataset:
                 f"interactions each with one another; lower recsys_core",
             )
         kept_ids = set(frame["item"])
-        if len(apart):
-            stays = apart["item"].isin(kept_ids) & apart["user"].isin(
-                set(frame["user"])
-            )
-            frame = pd.concat([frame, apart[stays]])
         items = {key: item for key, item in self.items.items() if key in kept_ids}
-        return self.replace(interactions=frame, items=items, as_is=False)
+        changes: dict[str, Any] = {}
+        if self.withheld is not None:
+            is_user_kept = apart["user"].isin(set(frame["user"]))
+            apart = apart[apart["item"].isin(kept_ids) & is_user_kept]
+            frame = pd.concat([frame, apart])
+            changes["withheld"] = items_by_user(apart)
+        return self.replace(interactions=frame, items=items, as_is=False, **changes)
 
     def without(
         self,
@@ -361,6 +362,12 @@ class Dataset:
         pairs = pd.MultiIndex.from_frame(self.interactions[["user", "item"]])
         is_wanted: npt.NDArray[np.bool_] = pairs.isin(wanted_pairs)
         return is_wanted
+
+
+def items_by_user(rows: pd.DataFrame) -> Mapping[str, frozenset[str]]:
+    """The items of each user in some rows."""
+    groups = rows.groupby("user", observed=True)["item"]
+    return {str(user): frozenset(map(str, items)) for user, items in groups}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pytest_recsys_mt.datasets.dataset import items_by_user
 from pytest_recsys_mt.datasets.options import Repeats, Report
 from pytest_recsys_mt.datasets.splits import Cut
 from pytest_recsys_mt.safety.errors import DataError
@@ -33,8 +34,7 @@ class Divided:
     @property
     def withheld(self) -> Mapping[str, frozenset[str]]:
         """The items held out of each user."""
-        groups = self.held_out.groupby("user", observed=True)["item"]
-        return {str(user): frozenset(map(str, items)) for user, items in groups}
+        return items_by_user(self.held_out)
 
 
 def once(frame: pd.DataFrame, pairs: Pairs, repeats: Repeats) -> pd.DataFrame:
@@ -79,7 +79,8 @@ def divided(
     training = once(early, pairs[is_early], repeats)
     late = late.assign(pair=pairs[cut.withheld])
     has_it = late["pair"].isin(training["pair"]).to_numpy(np.bool_)
-    new = late[~has_it].assign(id=late["item"].astype(str))
+    new = late[~has_it]
+    new = new.assign(id=new["item"].astype(str))
     new = new.sort_values(["timestamp", "id"], kind="stable")
     held_out = new.drop_duplicates("pair")
     has_training = held_out["user"].isin(training["user"].unique()).to_numpy(np.bool_)

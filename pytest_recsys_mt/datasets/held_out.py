@@ -34,12 +34,18 @@ def training(dataset: Dataset) -> Dataset:
     return dataset.known
 
 
-def left_by_core(dataset: Dataset, least: int) -> str:
-    """What a core of a split dataset leaves on both sides, in a sentence."""
-    rows = len(dataset.interactions) - int(
-        dataset.rows_of(dataset.withheld or {}).sum()
-    )
+def left_by_core(whole: Dataset, core: Dataset, least: int) -> str:
+    """What a core of a split dataset leaves and leaves out on both sides, in a sentence."""
+    early, late = _sides(core)
+    all_early, all_late = _sides(whole)
     return (
-        f"recsys_core={least}, which counts what is for training alone, leaves {rows:,} interactions for training and "
-        f"{len(targets(dataset)):,} users to ask"
+        f"recsys_core={least}, which counts what is for training alone, leaves {early:,} interactions for training and "
+        f"{len(targets(core)):,} users to ask about one of {late:,} held out; left out with rare users and items are "
+        f"{all_early - early:,} for training and {all_late - late:,} held out"
     )
+
+
+def _sides(dataset: Dataset) -> tuple[int, int]:
+    """How many interactions are for training, and how many are held out."""
+    late = int(dataset.rows_of(dataset.withheld or {}).sum())
+    return len(dataset.interactions) - late, late

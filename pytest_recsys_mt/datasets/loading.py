@@ -71,26 +71,27 @@ def load(
             is missing, malformed or unsafe; the text names the file and the line. All
             kinds of rows that cannot be used are named at once.
     """
-    from pytest_recsys_mt.datasets import bad_rows, own_tables, splits
+    from pytest_recsys_mt.datasets import bad_rows, table_options
     from pytest_recsys_mt.datasets.dataset import Dataset
 
     name, options = named(source)
     if name is not None:
-        split = splits.choice_of(options.get(splits.OPTION, ""))
-        return _load_named(name, cache_dir, repeats, told, split)
+        table_options.require_values(options, name)
+        return _load_named(name, cache_dir, repeats, told, _split_of(options))
     path, options = place(source)
     read: Callable[..., tuple[Dataset, str]]
     if path is not None:
+        if path.suffix.lower() == ".toml":
+            table_options.require_values(options, str(path))
+        else:
+            table_options.require_options(options, str(path))
         read = partial(_load_path, path)
     else:
-        code = place_of_code(source)
-        if code is None:
-            raise DataError(unknown(source))
-        made, options = own_tables.given(code, options, str(source))
+        made, name, options = _given_by_code(source, options)
         if isinstance(made, Dataset):
             return made
-        read = partial(_load_tables, made, ":".join(code))
-    split = splits.choice_of(options.pop(splits.OPTION, ""))
+        read = partial(_load_tables, made, name)
+    split = _split_of(options)
     skipping = options.pop(bad_rows.OPTION, "")
     try:
         dataset, summary = bad_rows.settled(
@@ -105,6 +106,33 @@ def load(
     if summary:
         told(summary)
     return dataset
+
+
+def _split_of(options: dict[str, str]) -> Choice | None:
+    """The split that options name, which is taken out of them."""
+    from pytest_recsys_mt.datasets import splits
+
+    text = options.pop(splits.OPTION, None)
+    split = splits.choice_of(text or splits.LATEST)
+    if text is not None and "test" in options:
+        raise DataError(
+            f"test={options['test']} says what is held out, and {splits.OPTION}={text} says it otherwise; leave one of them out",
+        )
+    return split
+
+
+def _given_by_code(
+    source: str | Path,
+    options: Mapping[str, str],
+) -> tuple[Dataset | Mapping[str, pd.DataFrame], str, dict[str, str]]:
+    """What a user's code gives, its name, and the options that are not arguments of it."""
+    from pytest_recsys_mt.datasets import own_tables
+
+    code = place_of_code(source)
+    if code is None:
+        raise DataError(unknown(source))
+    made, others = own_tables.given(code, options, str(source))
+    return made, ":".join(code), others
 
 
 def _load_tables(
@@ -277,8 +305,10 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
 
 
 def _options(source: str) -> tuple[str, dict[str, str]]:
+    """The source without its options, and these; a plus sign is one, and no blank."""
+    name, mark, query = source.partition("?")
     try:
-        return specs.split(source)
+        return specs.split(name + mark + query.replace("+", "%2B"))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
 
@@ -338,6 +368,9 @@ def _format(folder: Path) -> Format | None:
 
 def unknown(source: str | Path) -> str:
     """The error text if `source` is neither a name nor a path."""
+    name, _, query = str(source).partition("?")
+    if query and name in NAMES:
+        return f"{str(source)!r}: behind a name such as {name!r} may stand one option alone, split=, as in {name}?split=time:0.8"
     if (
         isinstance(source, Path)
         or "/" in source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.datasets.catalogue import items_in, named_by_ids
 from pytest_recsys_mt.datasets.content import Content
@@ -17,7 +17,11 @@ from pytest_recsys_mt.datasets.reading import users_in
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.datasets.table import Table, interactions_of
 from pytest_recsys_mt.datasets.table_files import CATALOGUE, PEOPLE, part_by_header
-from pytest_recsys_mt.datasets.table_options import INTERACTIONS, options_of
+from pytest_recsys_mt.datasets.table_options import (
+    INTERACTIONS,
+    options_of,
+    require_options,
+)
 from pytest_recsys_mt.requests import own_code, specs
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 
@@ -45,31 +49,30 @@ def given(
         A dataset, or tables by the names in `PARTS`.
 
     Raises:
-        DataError: If there is no such code, it raises, or gives something else.
+        DataError: If there is no such code, an option is unknown, or the code raises or
+            gives something else.
     """
+    name = ":".join(place)
     try:
         found = own_code.find(*place, source, inspect.isfunction)
         if not callable(found):
+            require_options(options, name, ())
             return _tables(found, source), dict(options)
-        arguments = {
-            name: text for name, text in options.items() if name in _parameters(found)
-        }
+        parameters = specs.names(found)
+        arguments = {key: text for key, text in options.items() if key in parameters}
+        others = {key: text for key, text in options.items() if key not in arguments}
+        require_options(others, name, parameters)  # before the code runs
         made = specs.build(found, arguments, source)
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
-    others = {name: text for name, text in options.items() if name not in arguments}
     if isinstance(made, Dataset):
         if others:
             raise DataError(
                 f"{source!r} gives a Dataset, which is read as it is, so {next(iter(others))!r} has no meaning; the "
-                f"arguments of {place[1]!r} are {', '.join(_parameters(found)) or 'none'}",
+                f"arguments of {place[1]!r} are {', '.join(parameters) or 'none'}",
             )
         return made, {}
     return _tables(made, source), others
-
-
-def _parameters(code: Any) -> tuple[str, ...]:
-    return tuple(inspect.signature(code).parameters)
 
 
 def _tables(made: object, source: str) -> dict[str, pd.DataFrame]:
@@ -114,14 +117,6 @@ def content(
         DataError: If an option or a row is wrong; the text names the row.
     """
     read_options = options_of(options, name, by_sessions=by_sessions)
-    refused = [
-        key for key in ("columns", "sep", "encoding", "items", "test") if key in options
-    ]
-    if refused:
-        raise DataError(
-            f"{name!r}: {refused[0]}= is for files; the code that gives the table names its columns and the catalogue",
-        )
-
     table = _table(tables["interactions"], name)
     rows, _, scale = interactions_of(table, read_options, options, report)
     headers = set(map(normal, table.header(Part())))

@@ -121,6 +121,8 @@ def interactions(
         DataError: If a row is wrong or none is left; the text names the file and the
             line.
     """
+    if "rating" in part.keep and "rating" in rows.frame and part.may_lack_ratings:
+        rows = _with_ratings(rows, report)  # those of others cannot be compared
     rows = _kept_rows(rows, part, report)
     rows, places = one_item_a_row(rows, report)
     rows = _rated_rows(rows, part, report)

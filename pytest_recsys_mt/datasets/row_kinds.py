@@ -42,6 +42,7 @@ so that the rows without one are wrong.
 MOST_NAMED = 8
 """Kinds of rows that an error names."""
 
+_SYNTAX = f"write COLUMN:VALUE|VALUE, COLUMN>NUMBER (or >=, <, <=) or COLUMN!=VALUE, separated by commas, or keep={ALL}"
 _CONDITION = re.compile(r"(?s)\s*([^:<>=!|]+?)\s*(:|>=|<=|!=|>|<)\s*(.*)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
 
@@ -60,8 +61,7 @@ def keep_of(text: str) -> dict[str, list[str]]:
         match = _CONDITION.fullmatch(part)
         if match is None or not match[3]:
             raise DataError(
-                f"keep={text!r}: {part!r} is no condition; write COLUMN:VALUE|VALUE, COLUMN>NUMBER (or >=, <, <=) or "
-                f"COLUMN!=VALUE, separated by commas, or keep={ALL}",
+                f"keep={text!r}: {part!r} is no condition; {_SYNTAX}",
             )
         column, operator, value = match.groups()
         values = value.split("|")
@@ -70,6 +70,8 @@ def keep_of(text: str) -> dict[str, list[str]]:
         elif operator != ":":
             values = [f"{operator}{value}"]
         conditions.setdefault(column, []).extend(values)
+    if text and not conditions:
+        raise DataError(f"keep={text!r}: it names no condition; {_SYNTAX}")
     return conditions
 
 

@@ -254,10 +254,7 @@ def match(
                 f"?{column.name}={both[0]}",
             )
         if not places and column.required:
-            raise DataError(
-                f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
-                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){_hint(header)}",
-            )
+            raise DataError(f"{where}: {_absent(column, names, header)}")
         for place in places:
             if place in column_by_place:
                 other = column_by_place[place]
@@ -268,10 +265,15 @@ def match(
     return column_by_place
 
 
-def _hint(header: Sequence[str]) -> str:
-    """How to name the columns of a table whose headers are unknown."""
+def _absent(column: Column, names: Sequence[str], header: Sequence[str]) -> str:
+    """That a header lacks a column, and how to name the columns of the table."""
     fields = header[0].split() if len(header) == 1 else []
-    return HINT_FOR_BLANKS if len(fields) > 1 else HINT
+    hint = HINT_FOR_BLANKS if len(fields) > 1 else HINT
+    same = "case, spaces, hyphens and underscores do not count"
+    if column.header and normal(column.header) != normal(column.name):
+        more = hint if hint == HINT_FOR_BLANKS else ""
+        return f"no column {column.header!r}, which is to be the {column.name}, among {list(header)!r} ({same}){more}"
+    return f"no column {column.name!r} among {list(header)!r}; it may be called {', '.join(names)} ({same}){hint}"
 
 
 def _preferred(

@@ -30,10 +30,9 @@ from pytest_recsys_mt.datasets.times import ISO, SMALL, unix_seconds
 from pytest_recsys_mt.safety.errors import DataError
 
 OPTION = "split"
+LATEST = "latest"
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _GAP = re.compile(r"(\d{1,9})([smhd])")
-_PLUS = re.compile(r"(?<=:\d\d) (?=\d\d:?\d\d$)")
-"""The place of a plus before a zone, which is read as a blank behind a path."""
 _LAST = 2.5e11
 """Unix seconds below which a time can be shown as a date."""
 
@@ -80,7 +79,7 @@ def choice_of(text: str) -> Choice | None:
         DataError: If it is none.
     """
     kind, _, value = text.partition(":")
-    if text in ("", "latest"):
+    if text == LATEST:
         return None
     if text == "sessions":
         return Choice(text, "column")
@@ -90,11 +89,11 @@ def choice_of(text: str) -> Choice | None:
         share = _number(value)
         if 0 < share < 1:
             return Choice(text, "share", share)
-        second = _second(_PLUS.sub("+", value))
+        second = _second(value)
         if second is not None:
             return Choice(text, "time", second)
     raise DataError(
-        f"{OPTION}={text!r} is none of latest, time:WHEN, time:SHARE, sessions and sessions:GAP; WHEN is a date or time "
+        f"{OPTION}={text!r} is none of {LATEST}, time:WHEN, time:SHARE, sessions and sessions:GAP; WHEN is a date or time "
         f"such as 2026-01-31 or 2026-01-31T12:00:00Z (UTC without a zone), a day such as 20260131 or Unix seconds, SHARE "
         f"is between 0 and 1, as in {OPTION}=time:0.8, and GAP is as in {OPTION}=sessions:30m (s, m, h or d)",
     )
@@ -128,7 +127,7 @@ def cut_of(choice: Choice, rows: Rows, report: Report) -> Cut:
     if not rows.timed and choice.kind != "column":
         raise DataError(
             f"{str(rows.path)!r} has no column of times, and {choice.name} needs one: name it behind the path, as in "
-            f"?time=HEADER. Without times, {OPTION}=latest asks about the last row of each user, and ?test=FILE about the "
+            f"?time=HEADER. Without times, {OPTION}={LATEST} asks about the last row of each user, and ?test=FILE about the "
             f"rows of another table",
         )
     if choice.kind in ("time", "share"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from pytest_recsys_mt.datasets import json_lines
 from pytest_recsys_mt.datasets.archives import suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.content import Content
@@ -222,6 +223,10 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(
             f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python",
         ) from problem
+    if part.each and suffix(path) not in json_lines.SUFFIXES:
+        raise DataError(
+            f"{str(path)!r}: each={part.each!r} is for JSON lines ({', '.join(json_lines.SUFFIXES)}); leave it out",
+        )
     if not part.columns:
         return
     meanings = [name for name in part.columns if name != "-"]

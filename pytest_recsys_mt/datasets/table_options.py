@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_recsys_mt.datasets import bad_rows, splits
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.row_kinds import ALL, keep_of
 from pytest_recsys_mt.datasets.sequences import SEQUENCE
@@ -22,6 +23,8 @@ INTERACTIONS: Mapping[str, Sequence[str]] = {
     "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
 }  # fmt: skip
 """The usual headers, in the form of `rows.normal`."""
+FOR_FILES = ("each", "columns", "sep", "encoding", "items", "test")
+"""The options that have no meaning for a table of code."""
 SESSION = ("session", "sessionid", "visitid", "ordersession")
 """The usual headers of a column of sessions, which is read for a split by it."""
 
@@ -75,6 +78,46 @@ def options_of(
     return replace(options, part=_with_sessions(options.part, header))
 
 
+def require_values(given: Mapping[str, str], where: str) -> None:
+    """Check that no option is empty: one of an unset variable would not count."""
+    for key, text in given.items():
+        if not text.strip() and not (key == "sep" and text):
+            raise DataError(
+                f"{where!r}: {key}= has no value, as of a variable of the shell that is not set; give one, or leave {key}= out",
+            )
+
+
+def require_options(
+    given: Mapping[str, str],
+    where: str,
+    arguments: Sequence[str] | None = None,
+) -> None:
+    """Check the names of options, and that they have values, before anything is read.
+
+    Args:
+        given: The options behind a path, or those behind code but for its arguments.
+        where: The path or the code, for errors.
+        arguments: The names of the arguments of the code; None for a path.
+
+    Raises:
+        DataError: For the first option that is unknown, is for files alone, or is
+            empty.
+    """
+    known = [*specs.names(_options), splits.OPTION, bad_rows.OPTION]
+    if arguments is not None:
+        known = [*arguments, *(name for name in known if name not in FOR_FILES)]
+        refused = next((key for key in given if key in FOR_FILES), None)
+        if refused is not None:
+            raise DataError(
+                f"{where!r}: {refused}= is for files; the code that gives the table names its columns and the catalogue",
+            )
+    try:
+        specs.require_known(given, dict.fromkeys(known), where)
+    except RecommenderError as problem:
+        raise DataError(str(problem)) from problem
+    require_values(given, where)
+
+
 def _with_sessions(part: Part, header: str | None) -> Part:
     """The part with a column of sessions, which is none of users then."""
     users = part.named["user"]
@@ -87,24 +130,25 @@ def _with_sessions(part: Part, header: str | None) -> Part:
 
 def _options(
     *,
-    user: str | None = None,
-    item: str | None = None,
-    sequence: str | None = None,
+    user: str = "",
+    item: str = "",
+    sequence: str = "",
     each: str = "",
-    rating: str | None = None,
-    time: str | None = None,
-    session: str | None = None,
+    rating: str = "",
+    time: str = "",
+    session: str = "",
     time_format: str = "",
     columns: str = "",
     sep: str = "",
     encoding: str = "utf-8",
     scale: str = "",
-    unrated: float | None = None,
-    items: str | None = None,
+    unrated: str = "",
+    items: str = "",
     thing: str = "",
     keep: str = "",
-    test: str | None = None,
+    test: str = "",
 ) -> TableOptions:
+    # Text all of it: a header or a file may be called "none".
     headers = {
         "user": user,
         "item": item,
@@ -112,9 +156,7 @@ def _options(
         "rating": rating,
         "time": time,
     }
-    given = {
-        meaning: header for meaning, header in headers.items() if header is not None
-    }
+    given = {meaning: header for meaning, header in headers.items() if header}
     part = Part(
         named={**INTERACTIONS, **given},
         required=list(given),
@@ -122,12 +164,21 @@ def _options(
         sep={"tab": "\t", "\\t": "\t", "blank": " "}.get(sep, sep),
         encoding=encoding,
         each=each,
-        unrated=() if unrated is None else (unrated,),
+        unrated=(_number(unrated),) if unrated else (),
         time_format=time_format,
         keep={} if keep == ALL else keep_of(keep),
         says_what_is_kept=True,
     )
-    return TableOptions(part, scale, items, thing, test)
+    return TableOptions(part, scale, items or None, thing, test or None)
+
+
+def _number(unrated: str) -> float:
+    try:
+        return float(unrated)
+    except ValueError as problem:
+        raise DataError(
+            f"unrated={unrated!r} is not a number; it is the rating that stands for none, or nan where it is missing",
+        ) from problem
 
 
 def scale_of(text: str) -> Scale:

@@ -78,8 +78,7 @@ class Candidates:
         those held out, in random order.
         """
         draw = generator(self.seed, "candidates", user)
-        withheld = (self.dataset.withheld or {}).get(user, frozenset())
-        seen = self.held_out[user].union(past, withheld)
+        seen = self.held_out[user].union(past, self.withheld(user))
         chosen = self._draw_unseen(draw, seen, wanted)
         if len(chosen) < wanted:
             raise DataError(
@@ -88,6 +87,13 @@ class Candidates:
             )
         chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]
         return tuple(chosen[place] for place in draw.permutation(len(chosen)))
+
+    def withheld(self, user: str) -> frozenset[str]:
+        """The items that the data withhold and the user is not asked about: neither in
+        the history nor candidates.
+        """
+        withheld = (self.dataset.withheld or {}).get(user, frozenset())
+        return withheld - self.held_out[user]
 
     def _draw_unseen(
         self,
@@ -99,7 +105,9 @@ class Candidates:
         items = self.items
         if len(items) < LARGE:
             is_unseen = np.ones(len(items), bool)
-            is_unseen[[self._places[item] for item in seen]] = False
+            places = self._places
+            # What is withheld need not be in the catalogue of a dataset that code gives.
+            is_unseen[[places[item] for item in seen if item in places]] = False
             unseen = np.flatnonzero(is_unseen)
             return [items[place] for place in draw.permutation(unseen)[:wanted]]
         # At most len(seen) of the sample are seen, so enough of it are not.
@@ -112,16 +120,16 @@ class Candidates:
     def dealt(
         self,
         lists: Sequence[Sequence[str]],
-        known: AbstractSet[str],
+        barred: AbstractSet[str],
         most: int,
     ) -> tuple[Item, ...]:
         """Items of the catalogue in turn from some lists,
-        without those that the user has.
+        without those that may not be offered to the user.
         """
         items = self.dataset.items
         allowed_lists = []
         for listed in lists:
-            allowed = [item for item in listed if item in items and item not in known]
+            allowed = [item for item in listed if item in items and item not in barred]
             allowed_lists.append(allowed)
         return tuple(items[item] for item in in_turn(allowed_lists, most))
 

@@ -261,9 +261,10 @@ class Split:
         requests = [case.request.replace(k=design.candidates) for case in cases]
         completed = []
         for case, lists in zip(cases, self.recall(requests), strict=True):
+            user = case.request.user
             candidates = self._candidates.dealt(
                 lists,
-                case.request.known,
+                case.request.known | self._candidates.withheld(user),
                 design.candidates,
             )
             request = case.request.replace(candidates=candidates)
@@ -276,6 +277,10 @@ class Split:
             catalogue=self._candidates.items,
             histories={case.request.user: case.request.history for case in cases},
             relevant={case.request.user: case.held_out for case in cases},
+            withheld={
+                case.request.user: self._candidates.withheld(case.request.user)
+                for case in cases
+            },
             neighbours=self.training.neighbours,
             popularity=self.training.popularity,
         )

@@ -96,10 +96,10 @@ class Run:
             )
             if not settings.core:
                 return dataset
-            dataset = dataset.core(settings.core)
-            if dataset.withheld is not None:
-                self.notes.append(left_by_core(dataset, settings.core))
-            return dataset
+            core = dataset.core(settings.core)
+            if core.withheld is not None:
+                self.notes.append(left_by_core(dataset, core, settings.core))
+            return core
 
     def require_attributes(self) -> None:
         """Check that the data have the attributes that divide and draw users, and the

@@ -18,6 +18,14 @@ LISTED, TITLES = 1000, 10
 """Users whose answers the record holds, and titles of each."""
 
 
+def loaded_digest(run: Run) -> str:
+    """SHA-256 of the data that this process loaded; empty if it loaded none."""
+    brought = run.settings.brought_data
+    if brought is not None:
+        return str(brought.data)
+    return "" if run._dataset is None else run._dataset.digest
+
+
 def drifts(run: Run) -> list[Drift]:
     """The result for each recommender after some of its
     first requests are sent once more.

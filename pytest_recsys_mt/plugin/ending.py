@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -158,7 +158,7 @@ def conclude(
     is_wanted = bool(rows) or _is_requested(config)
     if not is_wanted and not collected:
         return
-    from pytest_recsys_mt.report.attempts import lost, missing, results_of
+    from pytest_recsys_mt.report.attempts import lost, results_of
     from pytest_recsys_mt.report.ending import finish
 
     results = results_of(reported.tests)
@@ -175,7 +175,7 @@ def conclude(
         results,
         config.stash[state.STARTED],
         baselines=config.stash[state.BASELINE],
-        incomplete=[*missing(session, reported.uncollected), *without_result],
+        incomplete=_why_partial(session, reported, without_result),
         again=again,
         left_out=config.stash.get(state.LEFT_OUT, 0),
         junit_failure=junit_failure,
@@ -184,6 +184,34 @@ def conclude(
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
     if not passed and session.exitstatus in _SUCCESSES:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _why_partial(
+    session: pytest.Session,
+    reported: Reported,
+    without_result: Sequence[str],
+) -> list[str]:
+    from pytest_recsys_mt.report.attempts import missing
+
+    missed = missing(session, reported.uncollected)
+    loaded = session.config.stash[state.LOADED]
+    data = session.config.stash[state.SETTINGS].data_named
+    return [*missed, *without_result, *other_rows(data, loaded)]
+
+
+def other_rows(data: str, loaded: Mapping[str, str]) -> Iterator[str]:
+    """Why results of workers do not belong together: one loaded other rows.
+
+    Args:
+        data: The data as they are named.
+        loaded: The digest of what each worker loaded, by the worker.
+    """
+    if len(set(loaded.values())) > 1:
+        workers = [f"{name} those of {loaded[name][:12]}" for name in sorted(loaded)]
+        yield (
+            f"the workers loaded other rows of {data!r}: {', '.join(workers)} by their digests; each process loads the data "
+            f"itself, so make them the same in each, as with a fixed seed or from a file, or run without -n"
+        )
 
 
 def _remove_begun_record(config: pytest.Config) -> None:
@@ -205,6 +233,9 @@ def report_end(session: pytest.Session, run: Run) -> None:
     from pytest_recsys_mt.engine import run_facts
 
     config = session.config
+    on_worker = hasattr(config, "workerinput")
+    if on_worker and (digest := run_facts.loaded_digest(run)):
+        config.workeroutput[state.DATA_KEY] = digest  # type: ignore[attr-defined]
     drifts = []
     planted = []
     run.causes.end()
@@ -229,7 +260,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
     }
     if not any(found.values()):
         return
-    if hasattr(config, "workerinput"):
+    if on_worker:
         config.workeroutput[state.AGAIN_KEY] = found  # type: ignore[attr-defined]
     else:
         config.stash[state.AGAIN].append(found)

@@ -30,6 +30,9 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     output = getattr(node, "workeroutput", {})
     if state.AGAIN_KEY in output:
         node.config.stash[state.AGAIN].append(output.pop(state.AGAIN_KEY))
+    if state.DATA_KEY in output:
+        worker = node.workerinput["workerid"]
+        node.config.stash[state.LOADED][worker] = output[state.DATA_KEY]
     if state.LEFT_OUT_KEY in output:
         node.config.stash[state.LEFT_OUT] = output[state.LEFT_OUT_KEY]
     problem = output.get(state.PROBLEMS_KEY)

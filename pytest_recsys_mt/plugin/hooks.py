@@ -106,6 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[state.PROBLEMS] = []
     config.stash[state.RUN_NAMES] = set()
     config.stash[state.AGAIN] = []
+    config.stash[state.LOADED] = {}
     _register_showing(config)
     for mark in MARKS:
         config.addinivalue_line("markers", mark)

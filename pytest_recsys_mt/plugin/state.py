@@ -51,6 +51,9 @@ PROBLEMS_KEY = "recsys_mt_problems"
 EARLIER = "recsys_mt_earlier"
 """The plugin that knows the earlier results of tests."""
 AGAIN_KEY = "recsys_mt_again"
+DATA_KEY = "recsys_mt_data"
+LOADED: pytest.StashKey[dict[str, str]] = pytest.StashKey()
+"""The digest of the data that each worker loaded, by the worker."""
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
 """How many selected tests are left out because of their effort."""
 LEFT_OUT_KEY = "recsys_mt_left_out"

@@ -141,6 +141,8 @@ class World:
         neighbours: The items that the same users have, nearest first, by item id; see
             `pytest_recsys_mt.datasets.neighbours.Neighbours`.
         popularity: Training interactions by item id; items without any may be missing.
+        withheld: Ids of the other items that the data keep from a sampled user, by user:
+            neither in the history nor candidates.
         kept: The values that a transformation computed of these facts alone, for its
             next request, by its own name.
     """
@@ -150,6 +152,7 @@ class World:
     relevant: Mapping[str, frozenset[str]] = field(default_factory=dict)
     neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
+    withheld: Mapping[str, frozenset[str]] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

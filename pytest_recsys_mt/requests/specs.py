@@ -6,7 +6,7 @@ import inspect
 import json
 import math
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
@@ -132,18 +132,22 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
     return target + (mark + "&".join(kept) if kept else ""), found
 
 
+def require_known(given: Iterable[str], known: Collection[str], spec: str) -> None:
+    """Check that all given parameters are known ones; the first other one is named."""
+    unknown = next((key for key in given if key not in known), None)
+    if unknown is not None:
+        valid = ", ".join(map(repr, known)) or "none"
+        raise RecommenderError(
+            f"{shown(spec)!r}: unknown parameter {unknown!r}; valid ones: {valid}{meant(unknown, known)}",
+        )
+
+
 def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> Any:
     """Call `factory` with the given parameters, each
     converted to the type its signature states.
     """
     parameters = _parameters(factory, given, spec)
-    unknown = [key for key in given if key not in parameters]
-    if unknown:
-        valid = ", ".join(map(repr, parameters)) or "none"
-        hint = meant(unknown[0], parameters)
-        raise RecommenderError(
-            f"{shown(spec)!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}",
-        )
+    require_known(given, parameters, spec)
     missing = [
         key
         for key, parameter in parameters.items()

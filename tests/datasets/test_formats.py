@@ -162,9 +162,9 @@ keep.kind = ["bought"]
         (OWN.replace('["bought"]', '"bought"'), "keep = .* has the wrong type"),
         ("joins = ['zzz']\n" + OWN, "'zzz', and knows links"),
         (OWN.replace("log", "logs"), "names 'logs.csv', which is not beside it"),
-        (OWN.replace("what", "which"), "no column 'item' among"),
+        (OWN.replace("what", "which"), "no column 'which', which is to be the item"),
         (OWN.replace("keep.kind", "keep.sort"), "no column 'sort' among"),
-        (OWN + 'rating = "stars"\n', "no column 'rating' among"),
+        (OWN + 'rating = "stars"\n', "no column 'stars', which is to be the rating"),
     ],
 )
 def test_a_description_of_ones_own(tmp_path: Path, text: str, said: str | None) -> None:

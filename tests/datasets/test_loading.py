@@ -58,3 +58,68 @@ def test_a_name_wins_over_a_folder_and_dot_slash_over_the_name(
 def test_the_names_cost_no_pandas() -> None:
     code = "import sys, pytest_recsys_mt.datasets as d; print(d.NAMES); assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("test=", "test= has no value"),
+        ("split=", "split= has no value"),
+        ("keep=", "keep= has no value"),
+        ("unrated=", "unrated= has no value"),
+        ("bad_rows=%20", "bad_rows= has no value"),
+        ("keep=,", "keep=',': it names no condition"),
+        ("test=none", "test='none' is no file"),
+        ("user=none", "no column 'none', which is to be the user, among"),
+        ("unrated=none", "unrated='none' is not a number"),
+        ("each=events", "each='events' is for JSON lines"),
+        ("split=latest&test=late.csv", "leave one of them out"),
+        ("split=sessions&session=nope", "no column 'nope', which is to be the session"),
+        (
+            "splt=latest",
+            "unknown parameter 'splt'; valid ones: 'user', .*'test', 'split', 'bad_rows'; did you mean 'split'?",
+        ),
+    ],
+)
+def test_an_option_behind_a_path_is_never_ignored(
+    tmp_path: Path,
+    options: str,
+    error: str,
+) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("user,item,rating\nu,a,1\nu,b,2\n", encoding="utf-8")
+    (tmp_path / "late.csv").write_text("user,item,rating\nu,c,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=error):
+        load(f"{table}?{options}")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("split=", "split= has no value"),
+        ("splt=time:0.8", "behind a name such as 'mini' may stand one option alone"),
+        ("split=time:0.8&keep=all", "one option alone, split="),
+    ],
+)
+def test_behind_a_name_a_split_alone_may_stand(options: str, error: str) -> None:
+    with pytest.raises(DataError, match=error):
+        load(f"mini?{options}")
+
+
+def test_a_plus_behind_a_path_is_a_plus(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    rows = ["user id,item,event", "u,a,buy+gift", "u,b,view", "v,b,buy+gift"]
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    found = load(f"{table}?keep=event:buy+gift&user=user%20id")
+    assert [*found.interactions["item"]] == ["a", "b"]
+
+
+def test_rows_without_a_rating_go_before_ratings_are_compared(tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    rows = ["user,item,rating", "u,a,5", "u,b,", "u,c,1", "v,a,3", "v,b,nan"]
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    notes: list[str] = []
+    found = load(f"{table}?unrated=nan&keep=rating>=2", told=notes.append)
+    assert [*found.interactions["rating"]] == [5, 3]
+    assert notes[0] == "2 rows without a rating (missing) are left out"
+    assert notes[1].startswith("1 of 3 rows is left out by keep")

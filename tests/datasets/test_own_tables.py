@@ -155,6 +155,14 @@ def test_a_missing_id_is_one_bad_row_and_the_others_keep_their_digits(
         ("other.py:load", r"there is no file 'other.py'"),
         ("orders.py:dicts?rows=few", r"rows='few' is not a whole number"),
         ("orders.py:dicts?sep=;", r"sep= is for files"),
+        ("orders.py:dicts?each=events", r"each= is for files"),
+        ("orders.py:dicts?keep=", r"keep= has no value"),
+        (
+            "orders.py:raises?splt=latest",
+            r"unknown parameter 'splt'; valid ones: 'user', .*'time_format', 'scale', 'unrated', 'thing', 'keep', 'split', 'bad",
+        ),
+        ("orders.py:raises?test=a.csv", r"test= is for files"),
+        ("orders.py:dicts?row=1", r"valid ones: 'rows', 'user', .*mean 'rows'"),
     ],
 )
 def test_code_that_gives_no_table_is_one_error(spec: str, error: str) -> None:

@@ -4,16 +4,17 @@ row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import DataError
 from pytest_recsys_mt.datasets import Dataset, load
-from tests.support.datasets import targets, training
+from tests.support.datasets import left_by_core, targets, training
 
 Row = tuple[str, str, int | str]
 Timed = tuple[str, str, int]
@@ -29,7 +30,9 @@ ROWS = st.lists(
 CUT = 1_700_000_005
 
 
-def written(path: Path, rows: Sequence[Row], header: str = "user,item,time") -> Path:
+def written(
+    path: Path, rows: Sequence[Sequence[object]], header: str = "user,item,time"
+) -> Path:
     lines = [header, *(",".join(map(str, row)) for row in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -44,8 +47,45 @@ def account(notes: list[str]) -> tuple[int, list[int]]:
     """The total of the note that divides all interactions, and its parts."""
     (line,) = [note for note in notes if " interactions = " in note]
     total, _, parts = line.partition(" interactions = ")
+    parts = parts.partition(";")[0]
     numbers = [int(part.split()[0].replace(",", "")) for part in parts.split(" + ")]
     return int(total.split()[-1].replace(",", "")), numbers
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=ROWS,
+    option=st.sampled_from(
+        [f"time:{CUT}", "time:0.5", "sessions:2s", "sessions&session=visit"]
+    ),
+    repeats=st.sampled_from(["latest", "count"]),
+)
+@example([("u", "a", CUT - 1), ("u", "a", CUT)], f"time:{CUT}", "latest")
+def test_an_account_adds_up_also_where_nobody_is_left_to_ask(
+    tmp_path: Path,
+    rows: list[Timed],
+    option: str,
+    repeats: str,
+) -> None:
+    visits = [(*row, f"s{row[2] % 3}") for row in rows]
+    table = written(tmp_path / "all.csv", visits, "user,item,time,visit")
+    notes: list[str] = []
+    problem = ""
+    try:
+        data = load(f"{table}?split={option}", repeats=repeats, told=notes.append)  # type: ignore[arg-type]
+    except DataError as refused:
+        problem = str(refused)
+    if not problem:
+        _, parts = account(notes)
+        assert parts[:2] == [len(data.known.interactions), len(targets(data))]
+    elif " interactions = " in problem:
+        notes = [problem]
+    else:  # there is nothing to divide
+        assert re.search("has two sessions|before the cut", problem)
+        return
+    total, parts = account(notes)
+    assert total == sum(parts) == len(rows)
+    assert min(parts) > 0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -212,3 +252,21 @@ def test_a_well_known_set_is_split_and_its_core_is_that_of_training() -> None:
     assert {
         user: items & set(late["item"]) for user, items in targets(core).items()
     } == (targets(core))
+
+
+def test_a_core_of_a_split_counts_what_it_leaves_and_what_it_takes() -> None:
+    whole = load("mini?split=time:0.8")
+    core = whole.core(5)
+    assert pairs(core) >= {
+        (user, item) for user, items in (core.withheld or {}).items() for item in items
+    }
+    late = sum(map(len, (core.withheld or {}).values()))
+    early = len(core.interactions) - late
+    withheld = sum(map(len, (whole.withheld or {}).values()))
+    more = withheld - late, len(whole.interactions) - withheld - early
+    assert min(more) > 0
+    assert left_by_core(whole, core, 5) == (
+        f"recsys_core=5, which counts what is for training alone, leaves {early:,} interactions for training and "
+        f"{len(targets(core)):,} users to ask about one of {late:,} held out; left out with rare users and items are "
+        f"{more[1]:,} for training and {more[0]:,} held out"
+    )

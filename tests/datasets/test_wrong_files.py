@@ -82,7 +82,13 @@ CASES = [
     ),
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS, None, "no rows"),
     (files.MOVIELENS_CSV, "ratings.csv", "", None, "is empty"),
-    (files.MOVIELENS_CSV, "ratings.csv", "userId,rating\n1,4\n", 1, "no column 'item'"),
+    (
+        files.MOVIELENS_CSV,
+        "ratings.csv",
+        "userId,rating\n1,4\n",
+        1,
+        "no column 'movieId'",
+    ),
     (
         files.MOVIELENS_CSV,
         "ratings.csv",

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt import DataError
+from pytest_recsys_mt import DataError, NotApplicable, relations
 from pytest_recsys_mt.datasets import Dataset, load
+from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Item, Scale
 from tests.support.engine import LARGE, ShareSplit, Split
 from tests.support.requests import Design
@@ -193,3 +194,61 @@ def test_a_split_of_the_data_says_who_is_asked_about_what() -> None:
         (item,) = case.held_out
         rows = data.interactions[data.interactions["user"] == user]
         assert rows[rows["timestamp"] > cut]["item"].iloc[0] == item
+
+
+def test_candidates_are_drawn_from_the_core_of_a_split() -> None:
+    core = load("mini?split=time:0.8").core(5)
+    cases = Split(core, 0).cases(Design(users=50))
+    assert len(cases) > 20
+    for case in cases:
+        offered = {item.id for item in case.request.candidates or ()}
+        assert offered <= core.items.keys()
+
+
+SPLIT = load("mini?split=time:0.8")
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        relations.add_irrelevant_candidates(5),
+        relations.swap_candidates,
+        relations.noisy_profile(5),
+        relations.offer_extremes,
+        relations.replace_namesakes("namesakes"),
+        relations.replace_namesakes("others"),
+    ],
+    ids=lambda relation: relation.name,
+)
+@pytest.mark.parametrize("candidates", [20, 0])
+def test_a_relation_draws_nothing_that_is_held_out_of_a_user(
+    relation: Transformation,
+    candidates: int,
+) -> None:
+    split = Split(SPLIT, 0)
+    cases = split.cases(Design(users=50, candidates=candidates))
+    world = split.world(cases)
+    drawn = 0
+    for case in cases * 5:
+        source = case.request
+        try:
+            followup = relation(source, np.random.default_rng(drawn), world)
+        except NotApplicable:
+            continue
+        drawn += 1
+        withheld = (SPLIT.withheld or {})[source.user]
+        assert not withheld & {each.item.id for each in followup.history}
+        offered = {item.id for item in followup.candidates or ()}
+        assert not withheld & offered - case.held_out
+    assert drawn or (not candidates and "candidates" in relation.changes)
+
+
+def test_lists_of_others_offer_a_user_nothing_that_is_held_out() -> None:
+    withheld = SPLIT.withheld or {}
+    split = Split(
+        SPLIT,
+        0,
+        recall=lambda requests: [[sorted(withheld[each.user])] for each in requests],
+    )
+    for case in split.cases(Design(users=50, recall=True)):
+        assert {item.id for item in case.request.candidates or ()} == case.held_out

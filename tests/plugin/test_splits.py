@@ -6,6 +6,7 @@ import shlex
 import pytest
 
 from tests.plugin.conftest import Run, record_of
+from tests.support.plugin import other_rows
 
 SHOP = """
 import json
@@ -24,6 +25,14 @@ class Shop:
             Recommendation(tuple(sorted(item.id for item in each.candidates)[: each.k]))
             for each in requests
         ]
+"""
+ROWS = """
+import os
+from pytest_recsys_mt.datasets import load as load_data
+
+def load():
+    rows = load_data("mini").interactions
+    return rows.sample(frac=0.9, random_state=os.getpid())
 """
 TEST = """
 import pytest
@@ -69,3 +78,18 @@ def test_a_run_keeps_to_the_split_of_its_data(
 
     other = run(*common, "--recsys-data=mini", f"--recsys-baseline={path}")
     other.stdout.fnmatch_lines(["*other data: *in the baseline*"])
+
+
+def test_workers_that_load_other_rows_are_an_error_that_names_them(
+    project: pytest.Pytester,
+    run: Run,
+) -> None:
+    assert not [*other_rows("a.csv", {"gw0": "1", "gw1": "1"})]
+    project.makepyfile(shop=SHOP, rows=ROWS, test_split=TEST)
+    path, data = project.path / "r.json", "rows.py:load"
+    common = ("-n2", "-knot fold", "--recsys-model=shop.py:Shop", "--recsys-users=20")
+    result = run(*common, f"--recsys-data={data}", f"--recsys-json={path}")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    (reason,) = record_of(path)["gate"]["incomplete"]
+    assert reason.startswith(f"the workers loaded other rows of {data!r}: gw0 those of")
+    result.stdout.fnmatch_lines(["*the workers loaded other rows of*"])

@@ -13,7 +13,7 @@ from pytest_recsys_mt.datasets.catalogue import split_genres, split_title
 from pytest_recsys_mt.datasets.dataset import COLUMNS
 from pytest_recsys_mt.datasets.description import descriptions
 from pytest_recsys_mt.datasets.download import data_directory, obtain
-from pytest_recsys_mt.datasets.held_out import targets, training
+from pytest_recsys_mt.datasets.held_out import left_by_core, targets, training
 from pytest_recsys_mt.datasets.joins import DESCRIPTIONS
 from pytest_recsys_mt.datasets.json_lines import literal
 from pytest_recsys_mt.datasets.lastfm import quantile_ratings
@@ -34,6 +34,7 @@ __all__ = [
     "descriptions",
     "download",
     "extract",
+    "left_by_core",
     "literal",
     "load_mini",
     "metadata",

@@ -89,9 +89,7 @@ def _killed(
 def _as_written(order: Order, file: File, path: Path, seeds: int) -> str:
     """On how many later seeds every verdict is the one of the file."""
     verdicts = {each.candidate.name: each.verdict for each in file.promises}
-    expected = {
-        test.candidate.name: verdicts[test.candidate.name] for test in file.tests
-    }
+    expected = {test.function: verdicts[test.candidate.name] for test in file.tests}
     runs = Runs([str(path), *order.arguments], order.folder / "later", first_kill=False)
     runs.baseline()
     alike, others = 0, []

@@ -1,5 +1,5 @@
-"""The choice of tests: the fewest that together find what can be found, and a second
-test of what one alone finds.
+"""The choice of tests: those that together find what can be found, in few functions, and
+a second test of what one alone finds.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ AGAIN = 0.25
 """What a second test of a fault counts, beside the first. Faults of other kinds than the
 planted ones are found by it."""
 
-FOR_AN_ASPECT = 0.75
-"""What the first test of an aspect counts, beside what it finds: the planted faults are
-only examples of what can break."""
+FOR_ITSELF = 0.75
+"""What a function counts beside what it finds: the planted faults are only examples of
+what can break."""
 
 LEAST_GAIN = 0.5
-"""The gain from which on a further test is worth its calls: two faults that are found a
-second time."""
+"""The gain from which on a further test is worth its calls: a function of its own, or two
+faults that are found a second time."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Option:
         promise: Of its candidate, of which one form is chosen at most.
         finds: The planted faults that it finds.
         calls: What it costs, as calls in addition to the plain questions.
-        aspect: What it is about, see `Candidate.aspect`.
+        function: The function in which it is written; several tests may share one.
     """
 
     name: str
     promise: str
     finds: AbstractSet[str]
     calls: float
-    aspect: str = ""
+    function: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,20 @@ def choose(options: Sequence[Option], most: int) -> Choice:
 
     Args:
         options: In the order of preference, which decides between equals.
-        most: The largest number of tests.
+        most: The largest number of functions.
     """
     times_found: dict[str, int] = {}
     chosen: list[Option] = []
-    while len(chosen) < most:
+    while True:
         taken = {option.promise for option in chosen}
-        aspects = {option.aspect for option in chosen}
-        gains = [
-            (_gain(option, times_found, aspects), option)
+        functions = {_function(option) for option in chosen}
+        worth = [
+            (gain, option)
             for option in options
             if option.promise not in taken
+            and (len(functions) < most or _function(option) in functions)
+            and (gain := _gain(option, times_found, functions)) >= LEAST_GAIN
         ]
-        worth = [(gain, option) for gain, option in gains if gain >= LEAST_GAIN]
         if not worth:
             break
         # A call more counts little beside a fault more: the dearest usual test asks
@@ -77,38 +78,24 @@ def choose(options: Sequence[Option], most: int) -> Choice:
         chosen.append(best)
         for fault in best.finds:
             times_found[fault] = times_found.get(fault, 0) + 1
-    kept = _without_needless(chosen)
-    return Choice([option.name for option in kept], _reasons(options, kept, most))
+    return Choice([option.name for option in chosen], _reasons(options, chosen, most))
+
+
+def _function(option: Option) -> str:
+    return option.function or option.name
 
 
 def _gain(
     option: Option,
     times_found: Mapping[str, int],
-    aspects: AbstractSet[str],
+    functions: AbstractSet[str],
 ) -> float:
-    """What a further test adds: new faults, those that one test alone finds, and an
-    aspect that no test is about.
+    """What a further test adds: new faults, those that one test alone finds, and what no
+    function is about yet.
     """
     counts = [times_found.get(fault, 0) for fault in option.finds]
-    is_new = bool(option.aspect) and option.aspect not in aspects
-    return counts.count(0) + AGAIN * counts.count(1) + FOR_AN_ASPECT * is_new
-
-
-def _without_needless(chosen: Sequence[Option]) -> list[Option]:
-    """The chosen tests without those whose faults two others find and whose aspect
-    another has, the last ones first.
-    """
-    kept = list(chosen)
-    for option in reversed(chosen):
-        others = [each for each in kept if each is not option]
-        is_alone = option.aspect and option.aspect not in {
-            each.aspect for each in others
-        }
-        if not is_alone and all(
-            sum(fault in each.finds for each in others) > 1 for fault in option.finds
-        ):
-            kept = others
-    return kept
+    is_new = _function(option) not in functions
+    return counts.count(0) + AGAIN * counts.count(1) + FOR_ITSELF * is_new
 
 
 def _reasons(
@@ -128,14 +115,12 @@ def _reasons(
         missing = [fault for fault in option.finds if fault not in found_by]
         if option.promise in promises:
             reasons[option.name] = "another form of it is written"
-        elif not option.finds:
-            reasons[option.name] = "it finds none of the planted faults"
         elif missing:
             reasons[option.name] = (
-                f"{most} tests find more; it alone finds {', '.join(sorted(missing))}"
+                f"{most} others find more; it alone finds {', '.join(sorted(missing))}"
             )
         else:
             reasons[option.name] = (
-                f"written tests find all of its {len(option.finds)} faults"
+                f"{most} others find more, and all of its {len(option.finds)} faults"
             )
     return reasons

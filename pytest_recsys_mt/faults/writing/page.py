@@ -51,13 +51,8 @@ def counts(promises: Sequence[Settled]) -> str:
 
 def found_by(file: File) -> set[str]:
     """The planted faults that the file's tests find."""
-    written = {each.candidate.name for each in file.tests}
-    tests = [
-        each.test
-        for each in file.promises
-        if each.form is not None and each.candidate.name in written
-    ]
-    return {fault for test in tests for fault in file.trial.finds.get(test, ())}
+    finds = file.trial.finds
+    return {fault for each in file.chosen for fault in finds.get(each.test, ())}
 
 
 def head(file: File, command: str, run: str) -> str:
@@ -74,7 +69,7 @@ def head(file: File, command: str, run: str) -> str:
     users = sum(each.asked for each in file.promises if _is_in(each, file))
     sentences = (
         f"Of {len(file.promises)} promises {counts(file.promises)} (data {one_line(record['data'])}, seed "
-        f"{record['seed']}). These {len(file.tests)} tests find {len(found)} of {len(trial.faults)} planted faults that change "
+        f"{record['seed']}). These {len(file.chosen)} promises, in {len(file.tests)} tests, find {len(found)} of {len(trial.faults)} planted faults that change "
         f"its answers, and ask {users:,} changed questions. Where {USERS} users are asked, they meet what hits one in 20 with a "
         f"chance of 95 %. All tests were tried on other users than those by which they were chosen."
     )
@@ -109,7 +104,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _is_in(each: Settled, file: File) -> bool:
-    return each.candidate.name in {test.candidate.name for test in file.tests}
+    return each.candidate.name in {other.candidate.name for other in file.chosen}
 
 
 def page(file: File) -> str:

@@ -8,7 +8,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pytest_recsys_mt.faults.writing.candidates import Candidate, Form, form_name
 
@@ -29,6 +29,8 @@ class Written:
         users: Likewise.
         comments: Sentences above the assertion.
         xfail: Why it is expected to fail; empty if it is not.
+        name: Of its function, in place of the candidate's.
+        changes: The relations of a function that several tests share.
     """
 
     candidate: Candidate
@@ -37,7 +39,13 @@ class Written:
     users: int = 0
     comments: Sequence[str] = ()
     xfail: str = ""
-    name: str = field(default="")
+    name: str = ""
+    changes: tuple[str, ...] = ()
+
+    @property
+    def function(self) -> str:
+        """The name of its function, without ``test_``."""
+        return self.name or self.candidate.name
 
 
 def words(thing: str) -> Mapping[str, str]:
@@ -56,7 +64,7 @@ def code_of(written: Written, *, needs_exact: bool = False) -> str:
             known yet whether they do.
     """
     candidate, form = written.candidate, written.form
-    name = written.name or candidate.name
+    name = written.function
     arguments = form.arguments.format(users=written.users, margin=f"{written.margin:g}")
     lines = []
     if written.xfail:
@@ -65,7 +73,7 @@ def code_of(written: Written, *, needs_exact: bool = False) -> str:
         )
     is_simple = candidate.change and candidate.kind != "answer"
     if is_simple and not candidate.setting and not candidate.base:
-        lines.append(f"@metamorphic({candidate.change})")
+        lines += _decorated(written.changes or (candidate.change,))
         lines.append(f"def test_{name}(source, followup):")
         body = [_assertion(form.oracle, ("source", "followup"), arguments)]
         varies = "not source.context.deterministic"
@@ -79,6 +87,17 @@ def code_of(written: Written, *, needs_exact: bool = False) -> str:
         body = [f"if {varies}:", skipping, *body]
     lines += [f"{_INDENT}{line}" for line in [*comments, *body]]
     return "\n".join(lines) + "\n"
+
+
+def _decorated(changes: Sequence[str]) -> list[str]:
+    """The decorator of a function; of several lines if one is too short."""
+    line = f"@metamorphic({', '.join(changes)})"
+    if len(line) <= WIDTH:
+        return [line]
+    inner = f"{_INDENT}{', '.join(changes)}"
+    if len(inner) <= WIDTH:
+        return ["@metamorphic(", inner, ")"]
+    return ["@metamorphic(", *(f"{_INDENT}{change}," for change in changes), ")"]
 
 
 def _body_with_runs(candidate: Candidate, form: Form, arguments: str) -> list[str]:
@@ -112,7 +131,8 @@ def imports_of(tests: Iterable[Written]) -> str:
     for each in tests:
         candidate = each.candidate
         oracles.add(each.form.oracle)
-        for change in filter(None, (candidate.change, candidate.base)):
+        changes = each.changes or (candidate.change, candidate.base)
+        for change in filter(None, changes):
             relations.add(re.split(r"\W", change, maxsplit=1)[0])
         marks |= bool(each.xfail)
         needs_metamorphic |= "@metamorphic" in code_of(each)

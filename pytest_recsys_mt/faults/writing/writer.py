@@ -85,6 +85,7 @@ class File:
     Attributes:
         tests: What it holds.
         promises: All candidates with their verdicts, in their order.
+        chosen: Those that the file asserts.
         choice: Which forms were chosen, and why others were not.
         trial: The runs that it was chosen by.
         elsewhere: How its tests ended on other users, by name.
@@ -93,6 +94,7 @@ class File:
 
     tests: Sequence[Written]
     promises: Sequence[Settled]
+    chosen: Sequence[Settled]
     choice: Choice
     trial: Trial
     elsewhere: Mapping[str, Outcome]
@@ -117,8 +119,8 @@ def write(
     ]
     chosen, elsewhere, dropped = _on_others(order, chosen, say)
     by_place = sorted(chosen, key=lambda each: _place(each, promises))
-    tests = [_test(each, found, order) for each in by_place]
-    return File(tests, promises, choice, found, elsewhere, dropped)
+    tests = [_test(some, found, order) for some in _in_functions(by_place)]
+    return File(tests, promises, by_place, choice, found, elsewhere, dropped)
 
 
 def _place(each: Settled, promises: Sequence[Settled]) -> int:
@@ -179,7 +181,7 @@ def _choice(promises: Sequence[Settled], found: Trial, most: int) -> Choice:
             each.candidate.name,
             found.finds.get(each.test, frozenset()),
             each.asked,
-            each.candidate.aspect,
+            _function(each),
         )
         for each in promises
         if each.verdict == "holds"
@@ -243,20 +245,51 @@ def _ends(order: Order, chosen: Sequence[Settled], seed: int) -> dict[str, Outco
     return {name: ended.get(name, Outcome("skipped")) for name in names}
 
 
-def _test(each: Settled, found: Trial, order: Order) -> Written:
+def _function(each: Settled) -> str:
+    """The name of the function in which a promise is asserted: that of its theme, if it
+    holds in a form that others of the theme can have.
+    """
+    theme = each.candidate.theme
+    if theme is None or each.verdict != "holds" or each.form is None:
+        return each.candidate.name
+    return f"{theme.name} {each.form.oracle} {each.margin:g}"
+
+
+def _in_functions(chosen: Sequence[Settled]) -> list[list[Settled]]:
+    """The promises of each function, in their order."""
+    by_function: dict[str, list[Settled]] = {}
+    for each in chosen:
+        by_function.setdefault(_function(each), []).append(each)
+    return list(by_function.values())
+
+
+def _test(some: Sequence[Settled], found: Trial, order: Order) -> Written:
+    """The function of one promise, or of several of a theme."""
+    first = some[0]
     naming = words(order.thing)
-    comments = [each.candidate.why.format(**naming)]
-    if each.verdict == "violated":
-        comments.append(f"Broken: {each.note}" if each.note else "Broken.")
+    theme = first.candidate.theme
+    why = first.candidate.why
+    if len(some) > 1 and theme is not None:
+        why = theme.why
+    comments = [why.format(**naming)]
+    if first.verdict == "violated":
+        comments.append(f"Broken: {first.note}" if first.note else "Broken.")
         xfail = "a broken promise" if order.broken == "xfail" else ""
-        return replace(each.written(comments), xfail=xfail)
-    faults = sorted(found.finds.get(each.test, ()))
-    if faults:
-        names = [fault.partition(":")[0] for fault in faults[:SHOWN]]
-        more = len(faults) - len(names)
-        comments.append(
-            f"Finds {', '.join(names)}" + (f" and {more} more." if more else "."),
-        )
-    if each.note:
-        comments.append(each.note)
-    return each.written(comments)
+        return replace(first.written(comments), xfail=xfail)
+    comments += _found(some, found)
+    comments += [each.note for each in some if each.note]
+    if len(some) == 1 or theme is None:
+        return first.written(comments)
+    changes = tuple(each.candidate.change for each in some)
+    return replace(first.written(comments), name=theme.name, changes=changes)
+
+
+def _found(some: Sequence[Settled], found: Trial) -> list[str]:
+    """What the tests of a function find, in a sentence."""
+    faults = {fault for each in some for fault in found.finds.get(each.test, ())}
+    kinds = sorted({fault.partition(":")[0] for fault in faults})
+    if not kinds:
+        return []
+    more = len(kinds) - SHOWN
+    named = ", ".join(kinds[:SHOWN])
+    return [f"Finds {named} and {more} more." if more > 0 else f"Finds {named}."]

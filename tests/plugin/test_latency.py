@@ -117,6 +117,17 @@ def test_a_call_that_its_recommender_tried_again_is_no_quick_call(
     assert record["calls"]["retries"] == 0, "no request but one may have been billed"
 
 
+def test_between_two_models_a_verdict_on_times_is_no_comparison_that_failed(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(models=MODELS + "\n\nclass Other(Shop):\n    pass\n")
+    shown, record = run(project, "--recsys-model=models:Other")
+    [comparison] = record["gate"]["comparisons"]
+    assert "ungated" not in comparison["counts"]
+    assert sum(comparison["counts"].values()) == 1
+    assert "ungated" not in shown.stdout.str()
+
+
 def test_runs_that_differ_only_in_times_are_equal(project: pytest.Pytester) -> None:
     records: list[dict[str, Any]] = []
     for _ in range(2):

@@ -121,12 +121,33 @@ class _Found:
         elif quantile.p_at_least(limit.seconds) <= alpha:
             status, reason = "holds", ""
         elif not isfinite(high):
-            needed = fewest(limit.share, alpha)
-            reason = (
-                f"{len(times.seconds)} calls are too few to bound {limit.name} from above: it takes {needed} or "
-                f"more (--recsys-users)"
-            )
+            reason = _without_bound(limit, times, alpha)
         return cls(limit, status, quantile.estimate, (low, high), p_value, reason)
+
+
+def _without_bound(limit: _Limit, times: Times, alpha: float) -> str:
+    """Why nothing bounds the quantile from above."""
+    sent = len(times.seconds) + times.unknown
+    needed = fewest(limit.share, alpha)
+    if sent < needed:
+        return (
+            f"{sent} calls are too few to bound {limit.name} from above: it takes {needed} or "
+            f"more (--recsys-users)"
+        )
+    failed = sum(times.failed.values())
+    late = []
+    if times.retried:
+        was = "was" if times.retried == 1 else "were"
+        late.append(
+            f"{times.retried} of {sent} calls {was} answered only after a failed attempt"
+        )
+    if failed:
+        late.append(f"{failed} of {sent} calls failed")
+    count = "counts" if times.unknown == 1 else "count"
+    reason = f"{' and '.join(late)} and {count} as late"
+    if times.refused:
+        reason += f"; the endpoint refused {times.refused} of them first: lower concurrency= in the spec"
+    return reason
 
 
 def _limits(given: Mapping[str, tuple[float, float | None]]) -> list[_Limit]:

@@ -31,6 +31,9 @@ class Answer(TypedDict, total=False):
         run: The run that sent the call: its answer counts as made, not as cached.
         seconds: The time that it took, or its share in the time of a batch.
         together: How many answers shared that time; missing if it is its own.
+        failed_before: Attempts that failed within the call before it was answered;
+            missing if none did.
+        refused_before: Those of them that the endpoint refused; missing likewise.
     """
 
     error: str
@@ -51,6 +54,8 @@ class Answer(TypedDict, total=False):
     run: str
     seconds: float | None
     together: int
+    failed_before: int
+    refused_before: int
 
 
 LOST: Answer = {"lost": True}
@@ -178,6 +183,7 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
     if recommendation.ambiguous:
         answer["ambiguous"] = True
     _add_time(answer, recommendation.took)
+    _add_earlier(answer, recommendation)
     return answer
 
 
@@ -190,8 +196,14 @@ def _add_time(answer: Answer, took: object) -> None:
             answer["seconds"] = seconds / count
             if count > 1:
                 answer["together"] = count
-        case _:
-            return
+
+
+def _add_earlier(answer: Answer, given: Recommendation | Completion) -> None:
+    """Add the attempts that failed before the one that was answered, if there are any."""
+    if given.failed_before > 0:
+        answer["failed_before"] = given.failed_before
+    if given.refused_before > 0:
+        answer["refused_before"] = given.refused_before
 
 
 def _plain_entry(entry: Entry) -> list[Any]:
@@ -229,6 +241,8 @@ def completion_of(answer: Answer) -> Completion:
         system_fingerprint=answer.get("system_fingerprint"),
         error=answer.get("error", answer.get("not_applicable")),
         seconds=answer.get("seconds"),
+        failed_before=answer.get("failed_before", 0),
+        refused_before=answer.get("refused_before", 0),
     )
 
 
@@ -267,6 +281,7 @@ def plain_completion(completion: Completion) -> Answer:
     answer["model"] = _redacted_or_none(completion.model)
     answer["system_fingerprint"] = _redacted_or_none(completion.system_fingerprint)
     answer["seconds"] = completion.seconds
+    _add_earlier(answer, completion)
     return answer
 
 

@@ -116,6 +116,7 @@ class CallFact:
         kind: What it asks for; see `timing.Kind`.
         timing: What is known of its time; see `timing.State`.
         seconds: Its time, or its share in that of a batch; None if unknown.
+        refused: Whether the endpoint refused an attempt at it before it was answered.
     """
 
     state: State
@@ -131,6 +132,7 @@ class CallFact:
     kind: str = ""
     timing: str = "unmeasured"
     seconds: float | None = None
+    refused: bool = False
 
 
 _FACT_VALUES = attrgetter(*(field.name for field in fields(CallFact)))
@@ -281,4 +283,5 @@ def _fact(
         kind=timing.kind_of(call),
         timing=took.state,
         seconds=took.seconds,
+        refused=took.refused,
     )

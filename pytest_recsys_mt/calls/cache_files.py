@@ -181,8 +181,12 @@ def _say_the_same(one: Answer, other: Answer) -> bool:
     """Whether two answers are equal except for when, how
     fast and in which run they were made.
     """
-    without_time = {"run": None, "asked": None, "seconds": None, "together": None}
-    return {**one, **without_time} == {**other, **without_time}
+    of_the_call = (
+        *("run", "asked", "seconds", "together"),
+        *("failed_before", "refused_before"),
+    )
+    without = dict.fromkeys(of_the_call)
+    return {**one, **without} == {**other, **without}
 
 
 def keys_in(path: Path) -> set[str]:

@@ -127,7 +127,8 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         return False
     if not isinstance(answer.get("seconds") or 0, int | float):
         return False
-    if not isinstance(answer.get("together", 1), int):
+    counts = ("together", "failed_before", "refused_before")
+    if not all(isinstance(answer.get(name, 1), int) for name in counts):
         return False
     if not isinstance(answer.get("not_applicable", ""), str):
         return False

@@ -40,10 +40,12 @@ class Took(NamedTuple):
         state: What is known of it.
         seconds: From sending the attempt that was answered to its answer, or the share
             in the time of a batch; None if it is not known.
+        refused: Whether the endpoint refused an attempt at it before.
     """
 
     state: State
     seconds: float | None = None
+    refused: bool = False
 
 
 def timed(
@@ -77,7 +79,7 @@ def took(answer: Answer, *, failed_before: bool, live: bool) -> Took:
 
     Args:
         answer: Its answer.
-        failed_before: Whether an attempt at it failed first.
+        failed_before: Whether an attempt at it failed first that is not in the answer.
         live: Whether the recommender makes its answers when it is asked.
     """
     if "error" in answer or "lost" in answer:
@@ -85,8 +87,9 @@ def took(answer: Answer, *, failed_before: bool, live: bool) -> Took:
     seconds = answer.get("seconds")
     if seconds is None or not live:
         return Took("unmeasured")
-    if failed_before:
-        return Took("retried", seconds)
+    if failed_before or answer.get("failed_before", 0):
+        refused = answer.get("refused_before", 0) > 0
+        return Took("retried", seconds, refused)
     if answer.get("together", 1) > 1:
         return Took("in a batch", seconds)
     return Took("alone", seconds)

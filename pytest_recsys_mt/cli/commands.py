@@ -29,8 +29,10 @@ def report(given: argparse.Namespace) -> None:
 
 def log(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.outputs import record_at
-    from pytest_recsys_mt.report.trackers import send
+    from pytest_recsys_mt.report.trackers import send, waits
 
+    if waiting := waits(given.to):
+        print(f"recsys-mt: {waiting}", file=sys.stderr, flush=True)
     print(f"logged: {send(given.to, record_at(given.record))}")
 
 

@@ -39,7 +39,7 @@ def times_of(runner: Runner, outcomes: Mapping[int, Outcome]) -> Times:
     """The times of the first call of each user, by the results of their calls."""
     seconds: list[float] = []
     failed: Counter[str] = Counter()
-    retried = 0
+    retried = refused = 0
     uncounted: Counter[str] = Counter()
     for outcome in outcomes.values():
         took = None
@@ -53,10 +53,17 @@ def times_of(runner: Runner, outcomes: Mapping[int, Outcome]) -> Times:
             failed[outcome.error or "failed"] += 1
         elif took.state == "retried":
             retried += 1
+            refused += took.refused
         elif took.state == "cached":
             uncounted[CACHED] += 1
         elif took.state == "in a batch":
             uncounted[BATCHED] += 1
         else:
             uncounted[outcome.not_applicable or NOT_MEASURED] += 1
-    return Times(tuple(seconds), dict(failed), retried, dict(uncounted))
+    return Times(
+        tuple(seconds),
+        dict(failed),
+        retried,
+        dict(uncounted),
+        refused=refused,
+    )

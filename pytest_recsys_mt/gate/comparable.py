@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import step_of
-from pytest_recsys_mt.gate.states import detail_of
+from pytest_recsys_mt.gate.states import OF_CALLS, detail_of, unit_of
 from pytest_recsys_mt.safety.sanitize import one_line
 
 SEVERAL_LOOKS = "users were asked in several steps, and records of that version have no values of users then"
+
+TIMES = "it judges calls, not users, and the times of two runs are not compared"
 
 _LONGEST_REASON = 200
 """Characters of a reason that quotes a record."""
@@ -56,6 +58,8 @@ def _without_values(row: Row, where: str) -> str:
         ]
     if has_values:
         return ""
+    if unit_of(row) == OF_CALLS:
+        return TIMES
     # A reach without values: the oracle judges user by user, but sent requests in
     # several steps.
     why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])

@@ -16,7 +16,7 @@ from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import ChangedLists, Comparison, Document, Facts
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.gate.states import grouped
+from pytest_recsys_mt.gate.states import OF_CALLS, grouped
 from pytest_recsys_mt.safety.errors import PolicyError
 
 
@@ -97,7 +97,13 @@ class ModelComparer:
             "against": f"{against}{other_prompts}",
             "baseline": where,
             "refused": refused,
-            "counts": dict(Counter(change["change"] for change in changes)),
+            "counts": dict(
+                Counter(
+                    change["change"]
+                    for change in changes
+                    if change.get("unit") != OF_CALLS
+                )
+            ),
             "bounds": bounds_of(changes, self.alpha, number),
             "results": changes,
             "lists": self._lists(old, document, against, model, number)

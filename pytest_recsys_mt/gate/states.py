@@ -76,10 +76,14 @@ def models_of(rows: Iterable[Row], given: Sequence[str]) -> list[str]:
 
 
 def unit_of(row: Row) -> str:
-    """The unit of the values of a row: ``users`` or, of multiple-choice tests,
-    ``questions``.
+    """The unit of the values of a row: ``users``, of multiple-choice tests ``questions``,
+    of times ``calls``.
     """
     return str(detail_of(row, "unit") or "users")
+
+
+OF_CALLS = "calls"
+"""The unit of verdicts that have no value per user by their nature."""
 
 
 def detail_of(row: Row, name: str) -> Any:

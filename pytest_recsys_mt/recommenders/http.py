@@ -214,10 +214,7 @@ class HTTPRecommender:
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.close()
-        for held in (
-            "_client",
-            "_pace",
-        ):  # not before: the last tasks of the loop use them
+        for held in ("_client", "_pace"):  # the last tasks of the loop used them
             self.__dict__.pop(held, None)
 
     def _batches(self, requests: Sequence[Request]) -> list[list[int]]:
@@ -298,14 +295,15 @@ class HTTPRecommender:
         self,
         requests: Sequence[Request],
         batch: Sequence[int],
+        failed: int = 0,
     ) -> AsyncIterator[Arrived]:
         import httpx2
 
         url = self._address
         try:
-            with http_times.counting() as seconds:
+            with http_times.counting(failed) as counted:
                 asked = [requests[position] for position in batch]
-                answers = http_times.timed(await self._answers(asked), seconds)
+                answers = http_times.timed(await self._answers(asked), counted)
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
             status = (
                 error.response.status_code
@@ -318,11 +316,11 @@ class HTTPRecommender:
             if len(batch) > 1 and may_be_one:
                 middle = len(batch) // 2
                 for half in (batch[:middle], batch[middle:]):
-                    async for arrived in self._send(requests, half):
+                    async for arrived in self._send(requests, half, failed + 1):
                         yield arrived
                 return
-            failed = Recommendation((), error=self._reason(error, url))
-            yield [(position, failed) for position in batch]
+            none = Recommendation((), error=self._reason(error, url))
+            yield [(position, none) for position in batch]
             return
         self._has_answered = True
         yield list(zip(batch, answers, strict=True))
@@ -348,9 +346,8 @@ class HTTPRecommender:
             with http_times.attempt():
                 return await self._attempt(method, url, body, further or {})
 
-        return await persist(
-            attempt, self._pace, lambda error: self._reason(error, url)
-        )
+        describe = partial(self._reason, url=url)
+        return await persist(attempt, self._pace, describe, http_times.earlier())
 
     async def _attempt(
         self,

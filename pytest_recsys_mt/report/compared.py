@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.document import Comparison, Row
-from pytest_recsys_mt.gate.states import grouped
+from pytest_recsys_mt.gate.states import OF_CALLS, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -73,7 +73,7 @@ def write_comparison(
     reasons = Counter(
         APPLIES_NOT.sub(r"not applicable \1", each["reason"])
         for each in comparison["results"]
-        if each["change"] == "ungated"
+        if each["change"] == "ungated" and each.get("unit") != OF_CALLS
     )
     for reason, count in reasons.items():
         say(reporter, f"ungated ({count}): {reason}", "  ")

@@ -223,10 +223,12 @@ def _log(
         reporter: Pytest's terminal reporter.
         number: The number of the kept run; None if it is not kept.
     """
-    from pytest_recsys_mt.report.trackers import send
+    from pytest_recsys_mt.report.trackers import send, waits
 
     files = [config.invocation_params.dir / path for path in record.written]
     for name in settings.log:
+        if waiting := waits(name):
+            reporter.write_line(f"recsys-mt: {waiting}")
         try:
             record.logged.append(send(name, record.document(), files))
         except (RecsysError, OSError, MemoryError) as error:

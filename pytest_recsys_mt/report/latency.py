@@ -24,6 +24,8 @@ class Latency(TypedDict):
         batched_p50: The median of their shares in the times of their batches.
         batched_p95: The same for 95 %.
         retried: Calls that were answered after an attempt that failed.
+        refused: Those of them that the endpoint refused first: it was busy (429), not
+            ready (502, 503), or asked to wait.
         failed: Calls without an answer.
         cached: Calls that an earlier run sent.
         unmeasured: Calls whose time is not known.
@@ -38,6 +40,7 @@ class Latency(TypedDict):
     batched_p50: float | None
     batched_p95: float | None
     retried: int
+    refused: int
     failed: int
     cached: int
     unmeasured: int
@@ -83,6 +86,7 @@ def _row(model: str, kind: str, results: Sequence[CallFact]) -> Latency:
         "batched_p50": quantile(batched, 0.5),
         "batched_p95": quantile(batched, 0.95),
         "retried": states.count("retried"),
+        "refused": sum(fact.refused for fact in results),
         "failed": states.count("failed"),
         "cached": states.count("cached"),
         "unmeasured": states.count("unmeasured"),
@@ -128,10 +132,20 @@ def lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 f"p50 {in_units(row['batched_p50'])}, p95 {in_units(row['batched_p95'])} each of {row['batched']:,} "
                 f"answered in batches"
             )
-        left_out = [f"{row[name]:,} {name}" for name in NOT_COUNTED if row[name]]
+        left_out = [
+            f"{row[name]:,} {name}{_of_them_refused(row) if name == 'retried' else ''}"
+            for name in NOT_COUNTED
+            if row[name]
+        ]
         if left_out:
             parts.append(f"not counted: {', '.join(left_out)}")
         yield f"{row['model']} {row['kind']}: {'; '.join(parts)}"
+
+
+def _of_them_refused(row: Mapping[str, Any]) -> str:
+    """How many of the retried calls were refused first, if any."""
+    refused = row.get("refused", 0)
+    return f" ({refused:,} of them refused first)" if refused else ""
 
 
 def rows_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:

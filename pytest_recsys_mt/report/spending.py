@@ -48,7 +48,10 @@ def _sums(share: _Share, purpose: str) -> Sums:
         result.state for result in results if not is_additional and not result.again
     ]
     made_after_failures = [
-        facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"
+        facts
+        for facts in calls
+        if facts[-1].state == "made"
+        and (len(facts) > 1 or facts[-1].timing == "retried")
     ]
     asked_again = [
         result for result in results if result.again and result.state != "cached"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import json
 import os
 import re
@@ -15,7 +16,12 @@ from typing import Any
 
 from pytest_recsys_mt.report.logged import Logged, logged, settings_of
 from pytest_recsys_mt.safety.errors import MissingExtraError, RecsysError
-from pytest_recsys_mt.safety.redaction import redact, redact_bytes, shortened
+from pytest_recsys_mt.safety.key_forms import (
+    bytes_without_forms,
+    data_without_forms,
+    without_forms,
+)
+from pytest_recsys_mt.safety.redaction import redact, redact_bytes
 from pytest_recsys_mt.safety.sanitize import one_line
 
 PROJECT = "pytest-recsys-mt"
@@ -23,15 +29,21 @@ PROJECT = "pytest-recsys-mt"
 another one.
 """
 
-REASON_LENGTH = 300
-"""Characters of an error that are shown."""
+REASON_LENGTH = 700
+"""Characters of an error that are shown, in whole sentences where it has any."""
 
 _USER = re.compile(r"//[^/\s@]+@")
 """The user and the password in an address."""
 
+_QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]+")
+"""The query of an address, behind its path: a token may be in it."""
+
+TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+"""MLflow's variables for the seconds of one attempt, and for the further attempts."""
+
 PATIENCE: Mapping[str, str] = {
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+    RETRIES: "1",
+    TIMEOUT: "7",
     "WANDB_SILENT": "true",
     "WANDB_INIT_TIMEOUT": "60",
 }
@@ -62,6 +74,24 @@ def require(names: Sequence[str]) -> None:
             ) from error
 
 
+def waits(name: str) -> str:
+    """How long the server of a tracker is waited for before a run counts as not logged,
+    in words; empty where no server is asked, or its limit is not known.
+    """
+    address = os.environ.get("MLFLOW_TRACKING_URI", "").strip()
+    if name != "mlflow" or not address.startswith(("http://", "https://")):
+        return ""
+    timeout, retries = (
+        os.environ.get(variable, PATIENCE[variable]) for variable in (TIMEOUT, RETRIES)
+    )
+    try:
+        most = float(timeout) * (1 + int(retries))
+    except ValueError:  # MLflow says what is wrong with it
+        return ""
+    server = _plain_addresses(redact(address))
+    return f"logging the run with mlflow at {server}: a server that does not answer is waited for about {most:.0f} s ({TIMEOUT}, {RETRIES})"
+
+
 def send(name: str, document: Mapping[str, Any], files: Sequence[Path] = ()) -> str:
     """Log a run; returns where it is.
 
@@ -75,6 +105,7 @@ def send(name: str, document: Mapping[str, Any], files: Sequence[Path] = ()) -> 
         TrackerError: If it does not take the run.
     """
     require([name])
+    document = data_without_forms(document)
     with (
         _patient(),
         tempfile.TemporaryDirectory(prefix="recsys-mt-log-") as folder,
@@ -83,9 +114,45 @@ def send(name: str, document: Mapping[str, Any], files: Sequence[Path] = ()) -> 
         try:
             return TRACKERS[name](document, logged(document), copies)
         except Exception as error:  # noqa: BLE001 - a library may raise anything
-            said = f"{type(error).__name__}: {one_line(str(error))}"
-            reason = shortened(_USER.sub("//", said), REASON_LENGTH)
-            raise TrackerError(f"{name} did not take it: {reason}") from None
+            said, missing = _reason(error), _missing(name)
+            said = f"{said.removesuffix('.')}; {missing}" if missing else said
+            raise TrackerError(f"{name} did not take it: {said}") from None
+
+
+def _missing(name: str) -> str:
+    """What to install for a store in a local file, which mlflow-skinny alone has not."""
+    address = os.environ.get("MLFLOW_TRACKING_URI", "")
+    if name != "mlflow" or address.startswith(("http://", "https://")):
+        return ""
+    lacks = [
+        module
+        for module in ("sqlalchemy", "alembic")
+        if importlib.util.find_spec(module) is None
+    ]
+    if not lacks:
+        return ""
+    return (
+        f"a store in a local file needs {' and '.join(lacks)}, which mlflow-skinny does not bring: "
+        f"pip install 'pytest-recsys-mt[mlflow]'"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """What a library says of its failure: the first whole sentences, without keys, and
+    of an address only what names the server.
+    """
+    said = without_forms(redact(f"{type(error).__name__}: {one_line(str(error))}"))
+    said = _plain_addresses(said)
+    if len(said) <= REASON_LENGTH:
+        return said
+    cut = said[:REASON_LENGTH]
+    end = max(cut.rfind(mark) for mark in (". ", "! ", "; "))
+    return f"{cut[: end + 1] if end > 0 else cut} [...]"
+
+
+def _plain_addresses(text: str) -> str:
+    """A text whose addresses have neither users nor queries."""
+    return _QUERY.sub(r"\1", _USER.sub("//", text))
 
 
 @contextlib.contextmanager
@@ -109,7 +176,7 @@ def _without_keys(
     copies = []
     for file in files:
         copy = folder / file.name
-        copy.write_bytes(redact_bytes(file.read_bytes()))
+        copy.write_bytes(bytes_without_forms(redact_bytes(file.read_bytes())))
         copies.append(copy)
     if not any(copy.suffix == ".json" for copy in copies):
         record = folder / "record.json"

@@ -124,6 +124,8 @@ class Recommendation:
             taken.
         took: The seconds from sending the question that brought it to its answer, and
             how many answers that brought; None if the recommender does not measure it.
+        failed_before: Attempts at the call that failed before the one that was answered.
+        refused_before: Those of them that the server refused: busy, or not ready.
     """
 
     items: tuple[str, ...]
@@ -135,6 +137,8 @@ class Recommendation:
     how: str = ""
     ambiguous: bool = False
     took: tuple[float, int] | None = field(default=None, compare=False, repr=False)
+    failed_before: int = field(default=0, compare=False, repr=False)
+    refused_before: int = field(default=0, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         unordered = isinstance(self.items, str | set | frozenset)

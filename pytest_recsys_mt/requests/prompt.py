@@ -48,7 +48,8 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The answer of a text model; `text` is None only if `error` says why. Without
-    `seconds`, a batch shares its time.
+    `seconds`, a batch shares its time. `failed_before` are the attempts at the call that
+    failed before this one, `refused_before` those of them that the endpoint refused.
     """
 
     text: str | None
@@ -58,3 +59,5 @@ class Completion:
     system_fingerprint: str | None = None
     error: str | None = None
     seconds: float | None = field(default=None, compare=False)
+    failed_before: int = field(default=0, compare=False, repr=False)
+    refused_before: int = field(default=0, compare=False, repr=False)

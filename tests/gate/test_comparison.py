@@ -235,6 +235,11 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
             row(noise(1)),
             "the baseline has no value per user for it: popreo@5 is undefined without user 'u7'",
         ),
+        (
+            row([], details={"unit": "calls"}),
+            row([], details={"unit": "calls"}),
+            "it judges calls, not users, and the times of two runs are not compared",
+        ),
         (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
         (
             row(noise(1)),

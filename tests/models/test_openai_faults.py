@@ -75,6 +75,24 @@ def test_calls_that_wait_beside_each_other_take_their_own_time(
     assert sum(filter(None, took)) > time.perf_counter() - began
 
 
+def test_an_answer_says_how_many_attempts_failed_before_it(faulty: FaultServer) -> None:
+    at_once = {"retry-after-ms": "1"}
+    replies = iter(
+        [
+            Reply({}, 429, at_once),
+            Reply({}, 500),
+            Reply({}, 503, at_once),
+            Reply(completion()),
+            Reply(completion()),
+        ]
+    )
+    faulty.answer = lambda payload: next(replies)
+    model = OpenAIModel("tiny", max_wait=20.0)
+    first, second = [model.complete([prompt()])[0] for _ in range(2)]
+    assert (first.text, first.failed_before, first.refused_before) == ("1. Heat", 3, 2)
+    assert (second.failed_before, second.refused_before) == (0, 0)
+
+
 def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
     with_all = OpenAIModel("tiny", temperature=0.5, max_tokens=9, top_p=0.5)
     with_all.complete([prompt(seed=2**31 + 5)])

@@ -83,6 +83,22 @@ def test_a_call_that_failed_or_was_tried_again_counts_against_every_claim() -> N
     assert "answered after an attempt that failed (1)" in found.reason
 
 
+def test_late_calls_are_the_reason_where_there_are_enough_calls() -> None:
+    found = judged(Times((0.1,) * 92, retried=28, refused=20), p95=0.3)
+    assert found.status == "inconclusive"
+    said = "28 of 120 calls were answered only after a failed attempt and count as late"
+    assert said in found.reason
+    assert "the endpoint refused 20 of them first" in found.reason
+    assert "too few" not in found.reason
+    failed = judged(Times((0.1,) * 99, failed={"timed out": 3}), p95=0.3)
+    assert "3 of 102 calls failed and count as late" in failed.reason
+    one = judged(Times((0.1,) * 59, retried=1), p95=0.3)
+    assert (
+        "1 of 60 calls was answered only after a failed attempt and counts"
+        in one.reason
+    )
+
+
 def test_of_two_limits_the_broken_one_decides_and_both_are_told() -> None:
     found = judged(Times((0.3,) * 100), p95=0.5, p50=0.2)
     assert found.status == "violated"

@@ -81,6 +81,53 @@ def test_only_live_calls_have_a_latency(project: pytest.Pytester) -> None:
     assert (row["cached"], row["calls"], row["p50"]) == (20, 0, None)
 
 
+RETRYING = """
+from pytest_recsys_mt import Recommendation
+
+
+class Shop:
+    deterministic = True
+    fingerprint = "shop"
+
+    def recommend(self, requests):
+        answers = []
+        for request in requests:
+            items = sorted(item.id for item in request.candidates)
+            earlier = {"failed_before": 2, "refused_before": 1} if "1" in request.user else {}
+            answers.append(Recommendation(tuple(items[: request.k]), took=(0.01, 1), **earlier))
+        return answers
+"""
+
+
+def test_a_call_that_its_recommender_tried_again_is_no_quick_call(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(models=RETRYING)
+    shown, record = run(project, "-k", "quick_enough")
+    [row] = record["results"]
+    [took] = record["time"]["latency"]
+    assert took["retried"] == took["refused"] > 0
+    assert took["calls"] + took["retried"] == 60
+    assert row["status"] == "inconclusive"
+    said = f"{took['retried']} of 60 calls were answered only after a failed attempt"
+    assert row["reason"].startswith(said)
+    refused = f"{took['retried']} retried ({took['refused']} of them refused first)"
+    assert refused in " ".join(shown.stdout.str().split())
+    assert record["calls"]["failed_at_first"] == took["retried"]
+    assert record["calls"]["retries"] == 0, "no request but one may have been billed"
+
+
+def test_between_two_models_a_verdict_on_times_is_no_comparison_that_failed(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(models=MODELS + "\n\nclass Other(Shop):\n    pass\n")
+    shown, record = run(project, "--recsys-model=models:Other")
+    [comparison] = record["gate"]["comparisons"]
+    assert "ungated" not in comparison["counts"]
+    assert sum(comparison["counts"].values()) == 1
+    assert "ungated" not in shown.stdout.str()
+
+
 def test_runs_that_differ_only_in_times_are_equal(project: pytest.Pytester) -> None:
     records: list[dict[str, Any]] = []
     for _ in range(2):

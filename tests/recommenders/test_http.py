@@ -104,6 +104,37 @@ def reason(server: FaultServer, **arguments: Any) -> str:
     return answer.error
 
 
+def test_an_answer_says_how_many_attempts_failed_before_it(server: FaultServer) -> None:
+    statuses = iter([503, 500, 200])
+
+    def late(payload: dict[str, Any]) -> Reply:
+        status = next(statuses, 200)
+        headers = {"retry-after-ms": "1"} if status == 503 else {}
+        return Reply(first_two(payload), status, headers)
+
+    server.answer = late
+    answers = ask(
+        server, request(), request("u2"), batch=1, concurrency=1, max_wait=20.0
+    )
+    assert [
+        (each.failed_before, each.refused_before)
+        for each in answers
+        if isinstance(each, Recommendation)
+    ] == [(2, 1), (0, 0)]
+
+
+def test_halves_of_a_batch_that_failed_are_no_first_attempts(
+    server: FaultServer,
+) -> None:
+    server.answer = lambda payload: Reply(
+        first_two(payload), 413 if len(payload["requests"]) > 1 else 200
+    )
+    answers = ask(server, request(), request("u2"))
+    assert [
+        each.failed_before for each in answers if isinstance(each, Recommendation)
+    ] == [1, 1]
+
+
 def test_a_server_is_told_what_not_to_recommend(server: FaultServer) -> None:
     films = {film.id for film in FILMS}
 

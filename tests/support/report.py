@@ -1,6 +1,6 @@
 """What tests use of `report`."""
 
-from pytest_recsys_mt.report import diffs
+from pytest_recsys_mt.report import diffs, trackers
 from pytest_recsys_mt.report.answers import (
     LISTED,
     answers_path,
@@ -116,6 +116,7 @@ __all__ = [
     "summed",
     "taken_from",
     "text_of",
+    "trackers",
     "unread_in_words",
     "unread_of",
     "unsettled",

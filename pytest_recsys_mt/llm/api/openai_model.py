@@ -19,7 +19,7 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.extra_body import check
 from pytest_recsys_mt.llm.api.flight import Arrival, Flight
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
-from pytest_recsys_mt.llm.api.retries import persist
+from pytest_recsys_mt.llm.api.retries import Earlier, persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
 from pytest_recsys_mt.requests.chat_settings import stops_of, with_file
@@ -281,12 +281,19 @@ class OpenAIModel:
         prompt: Prompt,
         lost: Callable[[], Awaitable[None]],
     ) -> Completion:
+        earlier = Earlier()
+
         async def attempt() -> Completion:
             try:
                 began = time.perf_counter()
                 with flight.sending():
                     answer = await self._attempt(channel, prompt)
-                return replace(answer, seconds=time.perf_counter() - began)
+                return replace(
+                    answer,
+                    seconds=time.perf_counter() - began,
+                    failed_before=earlier.failed,
+                    refused_before=earlier.refused,
+                )
             except Exception as error:
                 if chat_api.may_be_paid(error):
                     await lost()
@@ -297,7 +304,7 @@ class OpenAIModel:
                 raise
 
         try:
-            return await persist(attempt, pace, self._reason)
+            return await persist(attempt, pace, self._reason, earlier)
         except Exception as error:  # noqa: BLE001 - one call's failure is its answer, whatever it is
             return Completion(text=None, usage=Usage(), error=self._reason(error))
 

@@ -27,6 +27,30 @@ class Setback:
     answered: bool = True  # whether a server answered at all, in HTTP
     hangs: bool = False  # whether the server accepted the call and did not answer
 
+    @property
+    def refused(self) -> bool:
+        """Whether a server answered that it takes no call now."""
+        return self.shared and self.answered
+
+
+@dataclass(slots=True)
+class Earlier:
+    """The attempts at a call that failed before the one that was answered.
+
+    Attributes:
+        failed: Their number.
+        refused: Those of them that the endpoint refused: it was busy (429), not ready
+            (502, 503), or asked to wait.
+    """
+
+    failed: int = 0
+    refused: int = 0
+
+    def add(self, found: Setback) -> None:
+        """Count one more."""
+        self.failed += 1
+        self.refused += found.refused
+
 
 class PassingError(ValueError):
     """An answer that reports a failure with a success status; the text says which."""
@@ -122,12 +146,14 @@ async def persist(
     attempt: Callable[[], Awaitable[T]],
     pace: Pace,
     describe: Callable[[Exception], str],
+    earlier: Earlier | None = None,
 ) -> T:
     """Attempt until it succeeds or a further attempt is useless.
 
     After its first failure, a call is tried for `pace.max_wait` seconds. It may have
     `ATTEMPTS` failures of its own; `pace` counts those of the endpoint, including
-    silence, for all calls together.
+    silence, for all calls together. `earlier` counts each that may be followed by
+    another one.
 
     Raises:
         UnavailableError: If the endpoint asks for too long a wait, or was unreachable
@@ -146,6 +172,8 @@ async def persist(
             if found is None:
                 pace.seen()
                 raise
+            if earlier is not None:
+                earlier.add(found)
             now = pace.clock()
             deadline = now + pace.max_wait if deadline is None else deadline
             overlong = pace.overlong(found.asked, first=failures == 0)

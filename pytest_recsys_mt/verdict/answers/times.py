@@ -14,6 +14,7 @@ class Times:
         failed: Calls that failed, by the reason.
         retried: Calls that were answered after an attempt that failed: how long a user
             waits for such a call is not known.
+        refused: Those of them that the endpoint refused first.
         uncounted: Calls without a latency of this run, by the reason.
         obstacle: Why no call is timed at all; empty if calls are.
     """
@@ -23,6 +24,7 @@ class Times:
     retried: int = 0
     uncounted: Mapping[str, int] = field(default_factory=dict)
     obstacle: str = ""
+    refused: int = 0
 
     @property
     def unknown(self) -> int:

@@ -81,7 +81,7 @@ def test_no_more_tests_are_chosen_than_allowed_and_the_rest_says_why() -> None:
     }
 
 
-def test_what_shares_a_function_takes_no_place_and_must_find_something() -> None:
+def test_what_shares_a_function_takes_no_place() -> None:
     shared = [
         Option("a", "pa", frozenset({"f0", "f1"}), 60, "together"),
         Option("b", "pb", frozenset({"f2"}), 60, "together"),
@@ -89,9 +89,9 @@ def test_what_shares_a_function_takes_no_place_and_must_find_something() -> None
         Option("d", "pd", frozenset({"f3"}), 60),
         Option("e", "pe", frozenset(), 60),
     ]
-    assert list(choose(shared, most=2).chosen) == ["a", "d", "b"]
+    assert list(choose(shared, most=2).chosen) == ["a", "d", "b", "c"]
     # What nothing else is about is worth a function, as long as there is room.
-    assert list(choose(shared, most=3).chosen) == ["a", "d", "b", "e"]
+    assert set(choose(shared, most=3).chosen) == {"a", "b", "c", "d", "e"}
 
 
 SAME = next(each for each in CANDIDATES if each.change == "reorder_history")

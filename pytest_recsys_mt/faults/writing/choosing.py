@@ -16,9 +16,11 @@ FOR_ITSELF = 0.75
 """What a function counts beside what it finds: the planted faults are only examples of
 what can break."""
 
+IN_A_FUNCTION = 0.5
+"""The same of a further promise of a function that is written anyway."""
+
 LEAST_GAIN = 0.5
-"""The gain from which on a further test is worth its calls: a function of its own, or two
-faults that are found a second time."""
+"""The gain from which on a further test is worth its calls."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +92,13 @@ def _gain(
     times_found: Mapping[str, int],
     functions: AbstractSet[str],
 ) -> float:
-    """What a further test adds: new faults, those that one test alone finds, and what no
-    function is about yet.
+    """What a further test adds: new faults, those that one test alone finds, and what it
+    alone is about.
     """
     counts = [times_found.get(fault, 0) for fault in option.finds]
-    is_new = _function(option) not in functions
-    return counts.count(0) + AGAIN * counts.count(1) + FOR_ITSELF * is_new
+    is_open = _function(option) in functions
+    own = IN_A_FUNCTION if is_open else FOR_ITSELF
+    return counts.count(0) + AGAIN * counts.count(1) + own
 
 
 def _reasons(

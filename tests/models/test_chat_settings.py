@@ -81,6 +81,41 @@ def test_settings_that_contradict_are_refused(spec: str, error: str) -> None:
         OpenAIModel.from_spec(f"openai:tiny?{spec}")
 
 
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        (
+            'service_tier = "flex"',
+            r"'extra_body.service_tier', and so does 'chat.toml'",
+        ),
+        ('request = "b.toml"', r"'request' of 'chat.toml': .* names no other file"),
+        ("cpus = 2", r"'cpus' of 'chat.toml': .* in the spec alone"),
+        ("seen = 2020-01-01", r"'seen' of 'chat.toml' is datetime.* must be a text"),
+        ("[a]\nb = [1, nan]", r"'a.b.1' of 'chat.toml' is nan, and must be .* finite"),
+        ("temperature = nan", r"'temperature' of 'chat.toml' is nan"),
+        ("stop = 3", r"'stop' of 'chat.toml' is 3, .* a text, or a list of texts"),
+        ("stop = ['a', 3]", r"'stop' of 'chat.toml' is \['a', 3\]"),
+        ("system = 3", r"'system' of 'chat.toml' is 3, and must be a text"),
+        ('temperature = "hot"', r"temperature='hot' is not a number"),
+        ('json = "maybe"', r"json='maybe' is not one of"),
+        ("messages = []", r"'messages' of 'chat.toml' would replace a field"),
+        ("n = 2", r"'n' of 'chat.toml' asks for what is not read"),
+        ('api_key = "a"', r"'api_key' of 'chat.toml' looks like a key"),
+        ("[extra_body]\nn = 2", r"'extra_body' of 'chat.toml': .* their own names"),
+    ],
+)
+def test_an_error_on_a_file_names_its_key(settings: str, error: str) -> None:
+    Path("chat.toml").write_text(settings, encoding="utf-8")
+    spec = "openai:tiny?request=chat.toml&extra_body.service_tier=default"
+    with pytest.raises(RecommenderError, match=error):
+        OpenAIModel.from_spec(spec)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark() -> None:
+    Path("chat.toml").write_text('system = "a"', encoding="utf-8-sig")
+    assert OpenAIModel.from_spec("openai:tiny?request=chat.toml").system == "a"
+
+
 def test_an_endpoint_that_takes_no_stop_is_asked_without_and_a_note_says_so(
     faulty: FaultServer,
 ) -> None:

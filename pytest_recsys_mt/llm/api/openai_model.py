@@ -22,7 +22,7 @@ from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
-from pytest_recsys_mt.requests.chat_settings import stops_of, with_file
+from pytest_recsys_mt.requests.chat_settings import FILE, stops_of, with_file
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -144,7 +144,9 @@ class OpenAIModel:
         """
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
-        given, fields = with_file(given, specs.names(cls), spec)
+        file = given.get(FILE)
+        given, fields = with_file(given, cls, spec, extra)
+        check(cls.prefix, fields, file)
         factory = partial(
             cls,
             target.removeprefix(f"{cls.prefix}:"),

@@ -31,6 +31,8 @@ class Answer(TypedDict, total=False):
         run: The run that sent the call: its answer counts as made, not as cached.
         seconds: The time that it took, or its share in the time of a batch.
         together: How many answers shared that time; missing if it is its own.
+        notes: Sentences on what the call asked for and the endpoint did not take;
+            missing without any.
     """
 
     error: str
@@ -51,6 +53,7 @@ class Answer(TypedDict, total=False):
     run: str
     seconds: float | None
     together: int
+    notes: list[str]
 
 
 LOST: Answer = {"lost": True}
@@ -267,6 +270,9 @@ def plain_completion(completion: Completion) -> Answer:
     answer["model"] = _redacted_or_none(completion.model)
     answer["system_fingerprint"] = _redacted_or_none(completion.system_fingerprint)
     answer["seconds"] = completion.seconds
+    notes = [one_line(redact(note)) for note in completion.notes]
+    if notes:
+        answer["notes"] = notes
     return answer
 
 

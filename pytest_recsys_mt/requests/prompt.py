@@ -48,7 +48,8 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The answer of a text model; `text` is None only if `error` says why. Without
-    `seconds`, a batch shares its time.
+    `seconds`, a batch shares its time. `notes` are sentences on what the call asked for
+    and the endpoint does not take; they are kept with the answer.
     """
 
     text: str | None
@@ -58,3 +59,4 @@ class Completion:
     system_fingerprint: str | None = None
     error: str | None = None
     seconds: float | None = field(default=None, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,41 @@ def test_an_endpoint_that_takes_no_stop_is_asked_without_and_a_note_says_so(
     model = OpenAIModel.from_spec("openai:tiny?stop=END&max_wait=0")
     assert [each.text for each in model.complete([PROMPT])] == ["Alien"]
     assert any("takes no stop for tiny" in note for note in model.notes)
+
+
+@pytest.mark.parametrize("mode", ["auto", "replay"])
+def test_a_run_of_kept_answers_notes_what_the_endpoint_did_not_take(
+    faulty: FaultServer, pytester: pytest.Pytester, mode: str
+) -> None:
+    def answer(payload: dict[str, Any]) -> Reply:
+        for refused in ("stop", "seed"):
+            if refused in payload:
+                error = {"message": f"Unsupported parameter: '{refused}'"}
+                return Reply({"error": error}, 400)
+        return first_candidates(payload)
+
+    faulty.answer = answer
+    model = "openai:tiny?max_wait=0&stop=END"
+    _, first = run(pytester, model)
+    asked = len(faulty.asked)
+    _, again = run(pytester, model, f"--recsys-mode={mode}")
+    assert len(faulty.asked) == asked
+    assert again["notes"] == first["notes"]
+    assert [note for note in again["notes"] if "takes no stop for tiny" in note]
+    assert [note for note in again["notes"] if "takes no seed" in note]
+
+
+def test_an_answer_has_the_notes_of_its_own_call_alone(faulty: FaultServer) -> None:
+    faulty.answer = lambda payload: (
+        Reply({"error": {"message": "no json_schema here"}}, 400)
+        if "response_format" in payload
+        else Reply(completion("Alien"))
+    )
+    model = OpenAIModel("tiny", concurrency=1)
+    with_schema = replace(PROMPT, schema={"type": "object"})
+    notes = [each.notes for each in model.complete([with_schema, PROMPT])]
+    assert notes == [tuple(model.notes), ()]
+    assert "takes no JSON schema" in model.notes[0]
 
 
 def test_every_call_of_a_run_begins_with_the_system_message(

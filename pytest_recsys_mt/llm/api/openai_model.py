@@ -258,6 +258,11 @@ class OpenAIModel:
 
     @cached_property
     def _dialect(self) -> Dialect:
+        """What the endpoint is known to take by now."""
+        return self._usual
+
+    @cached_property
+    def _usual(self) -> Dialect:
         dialect = Dialect.of(self._endpoint)
         return dialect.of_responses() if self.api == "responses" else dialect
 
@@ -353,10 +358,18 @@ class OpenAIModel:
             else:
                 answer = chat_api.read(body)
                 self._learn(dialect)
-                asks_schema = prompt.schema is not None
-                url = self._endpoint.url
-                self._log(dialect.unenforced(url, schema=asks_schema, json=self.json))
-                return answer
+                notes = self._unmet(dialect, prompt)
+                self._log(notes)
+                return replace(answer, notes=tuple(notes))
+
+    def _unmet(self, dialect: Dialect, prompt: Prompt) -> list[str]:
+        """What one call asked for and the endpoint did not take, in sentences."""
+        asked = {
+            "stop": bool(self.stops),
+            "schema": prompt.schema is not None,
+            "json": self.json,
+        }
+        return dialect.unmet(self._usual, asked, self._endpoint.url, self.model)
 
     def _learn(self, dialect: Dialect) -> None:
         if dialect == self._dialect:

@@ -34,6 +34,8 @@ class Answer(TypedDict, total=False):
         failed_before: Attempts that failed within the call before it was answered;
             missing if none did.
         refused_before: Those of them that the endpoint refused; missing likewise.
+        notes: Sentences on what the call asked for and the endpoint did not take;
+            missing without any.
     """
 
     error: str
@@ -56,6 +58,7 @@ class Answer(TypedDict, total=False):
     together: int
     failed_before: int
     refused_before: int
+    notes: list[str]
 
 
 LOST: Answer = {"lost": True}
@@ -282,6 +285,9 @@ def plain_completion(completion: Completion) -> Answer:
     answer["system_fingerprint"] = _redacted_or_none(completion.system_fingerprint)
     answer["seconds"] = completion.seconds
     _add_earlier(answer, completion)
+    notes = [one_line(redact(note)) for note in completion.notes]
+    if notes:
+        answer["notes"] = notes
     return answer
 
 

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_recsys_mt.calls import tokens
-from pytest_recsys_mt.calls.answer import LOST, Answer, Known, has_failed, without_error
+from pytest_recsys_mt.calls.answer import (
+    LOST,
+    Answer,
+    Known,
+    has_failed,
+    without_error,
+)
 from pytest_recsys_mt.calls.bill import Bill, State
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.failures import Failures
@@ -16,8 +22,13 @@ from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.scheduling import Spending, Stopping
 from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.safety.redaction import shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Answered = tuple[Call, Answer]
+
+LONGEST_NOTE = 1000
+"""Characters of a note of an answer that are shown."""
 
 
 class Arrivals:
@@ -153,12 +164,19 @@ class Arrivals:
             )
         if has_failed(answer):
             return answer
+        self.add_notes(answer)
         completed: Answer = {
             **answer,
             "run": self._run,
             "asked": self._sent_at[call.key],
         }
         return completed
+
+    def add_notes(self, answer: Answer) -> None:
+        """Add what an answer says of the request that brought it."""
+        for note in answer.get("notes", ()):
+            # The cache may be of somebody else.
+            self._add_note(shortened(one_line(note), LONGEST_NOTE))
 
     def _add_note(self, note: str) -> None:
         if note not in self._notes:

@@ -137,14 +137,15 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
     )
     return (
         says_something
-        and _are_items(answer.get("items", []))
+        and _are_texts(answer.get("items", []))
         and _are_entries(answer.get("entries", []))
+        and _are_texts(answer.get("notes", []))
         and _is_usage(answer.get("usage"))
     )
 
 
-def _are_items(items: object) -> bool:
-    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+def _are_texts(texts: object) -> bool:
+    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
 
 
 def _are_entries(entries: object) -> bool:

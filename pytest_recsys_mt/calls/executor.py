@@ -278,6 +278,8 @@ class Executor:
         cached = {
             key: each for key, each in cached.items() if not self._is_older(each, since)
         }
+        for answer in cached.values():
+            self._arrivals.add_notes(answer)
         return [
             self._answers.get(call.key) or cached.get(call.key) or {} for call in calls
         ]
@@ -358,6 +360,7 @@ class Executor:
             newest = max(newest, answer.get("asked", newest))
             call = waiting.pop(key)
             self._answers[key] = answer
+            self._arrivals.add_notes(answer)
             if answer.get("run") == self._run:
                 self.shared.add(subject.name)
                 self.bill.note(subject, call, answer, "made")

@@ -5,10 +5,12 @@ end an answer, and the file of all settings.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pytest_recsys_mt.requests import specs
 from pytest_recsys_mt.requests.prompt import Message, Prompt
 from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.files import content_of, expanded, toml_of
@@ -55,7 +57,7 @@ def stops_of(prefix: str, stop: str | Sequence[str] | None) -> tuple[str, ...]:
         except ValueError:
             parsed = [stop]
         given = parsed
-    stops = tuple(given)
+    stops = tuple(given) if isinstance(given, Sequence) else (given,)
     if (
         not all(isinstance(each, str) and each for each in stops)
         or len(stops) > MOST_STOPS
@@ -76,22 +78,25 @@ def before_stops(text: str, stops: Sequence[str]) -> str:
 
 def with_file(
     given: Mapping[str, str],
-    known: Sequence[str],
+    model: Callable[..., Any],
     spec: str,
+    extra: Collection[str] = (),
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """The parameters of a spec together with those of its file.
 
     Args:
         given: Those of the spec, as text.
-        known: Parameters of the model; other keys of the file are fields of the
-            request.
+        model: The class of the model; keys of the file that are none of its parameters
+            are fields of the request.
         spec: The whole spec, for errors.
+        extra: The fields of the request that the spec gives.
 
     Returns:
         All parameters as text, and the further fields of the request.
 
     Raises:
-        RecommenderError: If the file cannot be read, or says what the spec says too.
+        RecommenderError: If the file cannot be read, says what the spec says too, or
+            has a key or a value that no request can have.
     """
     parameters = dict(given)
     name = parameters.pop(FILE, None)
@@ -103,17 +108,85 @@ def with_file(
         raise RecommenderError(
             f"{spec!r}: the settings {name!r} cannot be read: {problem}",
         ) from problem
+    said = {*parameters, *(f"extra_body.{field}" for field in extra)}
+    known, texts = specs.names(model), specs.text_names(model)
     fields = {}
     for key, value in settings.items():
-        if key in parameters:
+        for twice in said & {key, f"extra_body.{key}"}:
             raise RecommenderError(
-                f"{spec!r} gives {key!r}, and so does {name!r}; say it in one place",
+                f"{spec!r} gives {twice!r}, and so does {name!r}; say it in one place",
+            )
+        problem_of_key = _wrong_key(key) or _wrong_value(key, value, texts)
+        if problem_of_key:
+            place, problem_there = problem_of_key
+            raise RecommenderError(
+                f"{spec!r}: {place!r} of {name!r}{problem_there}",
             )
         if key not in known:
             fields[key] = value
         else:
             parameters[key] = _as_text(value)
     return parameters, fields
+
+
+Problem = tuple[str, str]
+"""A place in a file, with dots between the keys, and what is wrong there, in words."""
+
+
+def _wrong_key(key: str) -> Problem | None:
+    """What is wrong with a key that only a spec may have; None for any other."""
+    if key == FILE:
+        return key, ": a file of settings names no other file; leave it out"
+    if key in specs.RESOURCES:
+        return key, ": it is no setting of a request; give it in the spec alone"
+    if key == "extra_body":
+        return key, (
+            ": fields of the request stand in the file under their own names, such as "
+            'service_tier = "flex"; write them without extra_body'
+        )
+    return None
+
+
+def _wrong_value(key: str, value: object, texts: Collection[str]) -> Problem | None:
+    """What is wrong with the value of a key; None if nothing is.
+
+    Args:
+        key: The key.
+        value: Its value as TOML gives it.
+        texts: The parameters of which only a text can be the value.
+    """
+    if key in texts and not isinstance(value, str):
+        if key != "stop":
+            return key, f" is {value!r}, and must be a text"
+        if not _are_texts(value):
+            return key, f" is {value!r}, and must be a text, or a list of texts"
+    return _not_json(key, value)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _not_json(place: str, value: object) -> Problem | None:
+    """The first value that JSON cannot hold, here or further in; None without one."""
+    inner: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
+    elif not isinstance(value, str | int | float) or not _is_finite(value):
+        return place, (
+            f" is {value!r}, and must be a text, a finite number, true or false, or a list or table of these, as a request "
+            f"is JSON"
+        )
+    for name, each in inner:
+        if problem := _not_json(f"{place}.{name}", each):
+            return problem
+    return None
+
+
+def _is_finite(value: str | float) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _as_text(value: object) -> str:

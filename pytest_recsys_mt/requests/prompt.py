@@ -49,7 +49,9 @@ class Prompt:
 class Completion:
     """The answer of a text model; `text` is None only if `error` says why. Without
     `seconds`, a batch shares its time. `failed_before` are the attempts at the call that
-    failed before this one, `refused_before` those of them that the endpoint refused.
+    failed before this one, `refused_before` those of them that the endpoint refused;
+    `notes` are sentences on what the call asked for
+    and the endpoint does not take; they are kept with the answer.
     """
 
     text: str | None
@@ -61,3 +63,4 @@ class Completion:
     seconds: float | None = field(default=None, compare=False)
     failed_before: int = field(default=0, compare=False, repr=False)
     refused_before: int = field(default=0, compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)

@@ -181,6 +181,17 @@ def names(factory: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(_parameters(factory, {}, ""))
 
 
+def text_names(factory: Callable[..., Any]) -> tuple[str, ...]:
+    """Those of its parameters that take any text, and nothing but texts or None."""
+    hints = inspect.signature(factory, eval_str=True).parameters
+    return tuple(name for name, hint in hints.items() if _is_text(hint.annotation))
+
+
+def _is_text(hint: Any) -> bool:
+    choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    return {str} == {*choices} - {type(None)}
+
+
 def _parameters(
     factory: Callable[..., Any],
     given: Mapping[str, str],

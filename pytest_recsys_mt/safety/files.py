@@ -243,13 +243,13 @@ def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
 
 
 def toml_of(content: bytes) -> dict[str, Any]:
-    """The content of a text in TOML of unknown origin.
+    """The content of a text in TOML of unknown origin; a byte-order mark is skipped.
 
     Raises:
         ValueError: If it is not TOML in UTF-8, or nests deeper than `MOST_DEEP` levels.
     """
     too_deep = f"it nests deeper than {MOST_DEEP} levels"
-    text = content.decode("utf-8")
+    text = content.decode("utf-8-sig")
     if _LONG_KEY.search(text):
         raise ValueError(too_deep)
     try:

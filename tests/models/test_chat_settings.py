@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,41 @@ def test_settings_that_contradict_are_refused(spec: str, error: str) -> None:
         OpenAIModel.from_spec(f"openai:tiny?{spec}")
 
 
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        (
+            'service_tier = "flex"',
+            r"'extra_body.service_tier', and so does 'chat.toml'",
+        ),
+        ('request = "b.toml"', r"'request' of 'chat.toml': .* names no other file"),
+        ("cpus = 2", r"'cpus' of 'chat.toml': .* in the spec alone"),
+        ("seen = 2020-01-01", r"'seen' of 'chat.toml' is datetime.* must be a text"),
+        ("[a]\nb = [1, nan]", r"'a.b.1' of 'chat.toml' is nan, and must be .* finite"),
+        ("temperature = nan", r"'temperature' of 'chat.toml' is nan"),
+        ("stop = 3", r"'stop' of 'chat.toml' is 3, .* a text, or a list of texts"),
+        ("stop = ['a', 3]", r"'stop' of 'chat.toml' is \['a', 3\]"),
+        ("system = 3", r"'system' of 'chat.toml' is 3, and must be a text"),
+        ('temperature = "hot"', r"temperature='hot' is not a number"),
+        ('json = "maybe"', r"json='maybe' is not one of"),
+        ("messages = []", r"'messages' of 'chat.toml' would replace a field"),
+        ("n = 2", r"'n' of 'chat.toml' asks for what is not read"),
+        ('api_key = "a"', r"'api_key' of 'chat.toml' looks like a key"),
+        ("[extra_body]\nn = 2", r"'extra_body' of 'chat.toml': .* their own names"),
+    ],
+)
+def test_an_error_on_a_file_names_its_key(settings: str, error: str) -> None:
+    Path("chat.toml").write_text(settings, encoding="utf-8")
+    spec = "openai:tiny?request=chat.toml&extra_body.service_tier=default"
+    with pytest.raises(RecommenderError, match=error):
+        OpenAIModel.from_spec(spec)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark() -> None:
+    Path("chat.toml").write_text('system = "a"', encoding="utf-8-sig")
+    assert OpenAIModel.from_spec("openai:tiny?request=chat.toml").system == "a"
+
+
 def test_an_endpoint_that_takes_no_stop_is_asked_without_and_a_note_says_so(
     faulty: FaultServer,
 ) -> None:
@@ -94,6 +130,41 @@ def test_an_endpoint_that_takes_no_stop_is_asked_without_and_a_note_says_so(
     model = OpenAIModel.from_spec("openai:tiny?stop=END&max_wait=0")
     assert [each.text for each in model.complete([PROMPT])] == ["Alien"]
     assert any("takes no stop for tiny" in note for note in model.notes)
+
+
+@pytest.mark.parametrize("mode", ["auto", "replay"])
+def test_a_run_of_kept_answers_notes_what_the_endpoint_did_not_take(
+    faulty: FaultServer, pytester: pytest.Pytester, mode: str
+) -> None:
+    def answer(payload: dict[str, Any]) -> Reply:
+        for refused in ("stop", "seed"):
+            if refused in payload:
+                error = {"message": f"Unsupported parameter: '{refused}'"}
+                return Reply({"error": error}, 400)
+        return first_candidates(payload)
+
+    faulty.answer = answer
+    model = "openai:tiny?max_wait=0&stop=END"
+    _, first = run(pytester, model)
+    asked = len(faulty.asked)
+    _, again = run(pytester, model, f"--recsys-mode={mode}")
+    assert len(faulty.asked) == asked
+    assert again["notes"] == first["notes"]
+    assert [note for note in again["notes"] if "takes no stop for tiny" in note]
+    assert [note for note in again["notes"] if "takes no seed" in note]
+
+
+def test_an_answer_has_the_notes_of_its_own_call_alone(faulty: FaultServer) -> None:
+    faulty.answer = lambda payload: (
+        Reply({"error": {"message": "no json_schema here"}}, 400)
+        if "response_format" in payload
+        else Reply(completion("Alien"))
+    )
+    model = OpenAIModel("tiny", concurrency=1)
+    with_schema = replace(PROMPT, schema={"type": "object"})
+    notes = [each.notes for each in model.complete([with_schema, PROMPT])]
+    assert notes == [tuple(model.notes), ()]
+    assert "takes no JSON schema" in model.notes[0]
 
 
 def test_every_call_of_a_run_begins_with_the_system_message(

@@ -63,12 +63,30 @@ class Dialect:
         known = KNOWN.get(urlsplit(endpoint.url).hostname or "", {})
         return cls(**{**usual, **known})
 
-    def unenforced(self, url: str, *, schema: bool, json: bool) -> list[str]:
-        """The requested settings that do not hold answers to a form,
-        one sentence each.
+    def unmet(
+        self,
+        usual: Dialect,
+        asked: Mapping[str, bool],
+        url: str,
+        model: str,
+    ) -> list[str]:
+        """What one call did without, with effects; one sentence each.
+
+        Args:
+            usual: The dialect that was tried first.
+            asked: Whether the call asked for each field that not all calls have: stop,
+                schema, json.
+            url: The endpoint.
+            model: The name of the model.
         """
-        requested = replace(self, schema=self.schema or schema, json=self.json or json)
-        return self.notes_since(requested, url, "")
+        # It may be known from the start that answers are not held to a form.
+        wanted = replace(
+            usual,
+            schema=usual.schema or asked["schema"],
+            json=usual.json or asked["json"],
+        )
+        others = {name: getattr(usual, name) for name in asked if not asked[name]}
+        return replace(self, **others).notes_since(wanted, url, model)
 
     def of_responses(self) -> Dialect:
         """The same in the Responses API."""

@@ -16,28 +16,34 @@ _UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
 """Those that ask for data that would not be read."""
 
 
-def check(prefix: str, fields: Collection[str]) -> None:
+def check(prefix: str, fields: Collection[str], file: str | None = None) -> None:
     """Raise `RecommenderError` for a field that would not be read, is set elsewhere, or
     looks like a key.
 
     Args:
         prefix: Begins the spec of the model, and the message.
         fields: Names of the fields.
+        file: The file of settings that gives them; None for parameters of a spec.
     """
+
+    def named(field: str) -> str:
+        return f"extra_body.{field}" if file is None else f"{field!r} of {file!r}"
+
     unread = _UNREAD_FIELDS.intersection(fields)
     if unread:
         raise RecommenderError(
-            f"{prefix}: extra_body.{min(unread)} asks for what is not read: one call has one answer, "
+            f"{prefix}: {named(min(unread))} asks for what is not read: one call has one answer, "
             f"which is read whole and as text; leave it out",
         )
     own = _OWN_FIELDS.intersection(fields)
     if own:
         raise RecommenderError(
-            f"{prefix}: extra_body.{min(own)} would replace a field that this package sets; leave it "
+            f"{prefix}: {named(min(own))} would replace a field that this package sets; leave it "
             f"out, and use temperature, top_p, max_tokens, json, system, stop or reasoning_effort for what they say",
         )
     secrets = [name for name in fields if holds_secret(f"?{name}=")]
     if secrets:
+        what = "a spec is" if file is None else "settings are kept and"
         raise RecommenderError(
-            f"{prefix}: extra_body.{secrets[0]} looks like a key, and a spec is shown; give it in {HEADERS}",
+            f"{prefix}: {named(secrets[0])} looks like a key, and {what} shown; give it in {HEADERS}",
         )

@@ -116,7 +116,7 @@ class LiteLLMModel(OpenAIModel):
         return Endpoint(" ".join([provider, *places]))
 
     @cached_property
-    def _dialect(self) -> Dialect:
+    def _usual(self) -> Dialect:
         return Dialect(("max_tokens",))
 
     def complete_each(

@@ -22,7 +22,7 @@ from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import Earlier, persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
-from pytest_recsys_mt.requests.chat_settings import stops_of, with_file
+from pytest_recsys_mt.requests.chat_settings import FILE, stops_of, with_file
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -144,7 +144,9 @@ class OpenAIModel:
         """
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
-        given, fields = with_file(given, specs.names(cls), spec)
+        file = given.get(FILE)
+        given, fields = with_file(given, cls, spec, extra)
+        check(cls.prefix, fields, file)
         factory = partial(
             cls,
             target.removeprefix(f"{cls.prefix}:"),
@@ -256,6 +258,11 @@ class OpenAIModel:
 
     @cached_property
     def _dialect(self) -> Dialect:
+        """What the endpoint is known to take by now."""
+        return self._usual
+
+    @cached_property
+    def _usual(self) -> Dialect:
         dialect = Dialect.of(self._endpoint)
         return dialect.of_responses() if self.api == "responses" else dialect
 
@@ -358,10 +365,18 @@ class OpenAIModel:
             else:
                 answer = chat_api.read(body)
                 self._learn(dialect)
-                asks_schema = prompt.schema is not None
-                url = self._endpoint.url
-                self._log(dialect.unenforced(url, schema=asks_schema, json=self.json))
-                return answer
+                notes = self._unmet(dialect, prompt)
+                self._log(notes)
+                return replace(answer, notes=tuple(notes))
+
+    def _unmet(self, dialect: Dialect, prompt: Prompt) -> list[str]:
+        """What one call asked for and the endpoint did not take, in sentences."""
+        asked = {
+            "stop": bool(self.stops),
+            "schema": prompt.schema is not None,
+            "json": self.json,
+        }
+        return dialect.unmet(self._usual, asked, self._endpoint.url, self.model)
 
     def _learn(self, dialect: Dialect) -> None:
         if dialect == self._dialect:

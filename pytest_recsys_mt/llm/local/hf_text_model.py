@@ -80,7 +80,7 @@ class HFTextModel(ABC, Generic[Network]):
             given.pop("images", None)
         if exact:
             given.setdefault("exact", "true")
-        given, fields = with_file(given, specs.names(cls), spec)
+        given, fields = with_file(given, cls, spec)
         # What is no parameter is refused by its name, as in the spec.
         given |= {name: str(value) for name, value in fields.items()}
         model: Self = specs.build(partial(cls, target.removeprefix("hf:")), given, spec)

@@ -31,11 +31,9 @@ class Answer(TypedDict, total=False):
         run: The run that sent the call: its answer counts as made, not as cached.
         seconds: The time that it took, or its share in the time of a batch.
         together: How many answers shared that time; missing if it is its own.
-        failed_before: Attempts that failed within the call before it was answered;
-            missing if none did.
+        failed_before: Attempts of the call that failed before; missing if none did.
         refused_before: Those of them that the endpoint refused; missing likewise.
-        notes: Sentences on what the call asked for and the endpoint did not take;
-            missing without any.
+        notes: What the endpoint did not take of the call; missing if it took all.
     """
 
     error: str
@@ -72,9 +70,7 @@ def has_failed(answer: Answer) -> bool:
 
 def without_error(answer: Answer) -> Answer:
     """A copy of an answer without its error."""
-    copied = answer.copy()
-    copied.pop("error", None)
-    return copied
+    return cast("Answer", {k: v for k, v in answer.items() if k != "error"})
 
 
 def is_empty(answer: Answer) -> bool:
@@ -214,9 +210,7 @@ def _plain_entry(entry: Entry) -> list[Any]:
 
 
 def refusing_titles(answer: Answer, request: Request) -> Answer:
-    """The answer of a recommender to `request`; a failure if
-    it names offered items by their titles.
-    """
+    """The answer to `request`; a failure if it names offered items by their titles."""
     candidates = request.candidates or ()
     offered_ids = {item.id for item in candidates}
     foreign = [item for item in answer.get("items", ()) if item not in offered_ids]
@@ -226,10 +220,7 @@ def refusing_titles(answer: Answer, request: Request) -> Answer:
     named = foreign[0]
     for item in candidates:
         if named in (item.title, item.label):
-            error = (
-                f"recommend(requests) returned {shown(named)}, which is the title of an item: return "
-                f"its id, item.id, here {shown(item.id)}"
-            )
+            error = f"recommend(requests) returned {shown(named)}, which is the title of an item: return its id, item.id, here {shown(item.id)}"
             return {"error": error}
     return answer
 
@@ -285,9 +276,8 @@ def plain_completion(completion: Completion) -> Answer:
     answer["system_fingerprint"] = _redacted_or_none(completion.system_fingerprint)
     answer["seconds"] = completion.seconds
     _add_earlier(answer, completion)
-    notes = [one_line(redact(note)) for note in completion.notes]
-    if notes:
-        answer["notes"] = notes
+    if completion.notes:
+        answer["notes"] = [one_line(redact(note)) for note in completion.notes]
     return answer
 
 

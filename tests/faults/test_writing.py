@@ -33,6 +33,7 @@ from tests.support.faults_writing import (
     reached,
     settled,
     slug,
+    theme_of,
     trial_file,
     whole_file,
     wider,
@@ -188,7 +189,9 @@ def test_the_file_has_the_form_of_one_that_was_written_by_hand(tmp_path: Path) -
 
 def test_promises_of_a_theme_share_a_function() -> None:
     held = settle(SAME, outcome("holds"), outcome("holds")).written(["Why."])
-    assert SAME.theme is not None
+    theme = theme_of(SAME)
+    assert theme is not None
+    assert {"reorder_history", "rename_user"} <= set(theme.changes)
     shared = replace(held, name="shared", changes=("reorder_history", "rename_user"))
     assert code_of(shared) == (
         "@metamorphic(reorder_history, rename_user)\n"

@@ -21,6 +21,7 @@ from pytest_recsys_mt.faults.writing.settling import (
     settled,
     wider,
 )
+from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "reached",
     "settled",
     "slug",
+    "theme_of",
     "trial_file",
     "whole_file",
     "wider",

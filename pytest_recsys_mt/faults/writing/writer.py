@@ -25,6 +25,7 @@ from pytest_recsys_mt.faults.writing.settling import (
     settled,
     wider,
 )
+from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import (
     Outcome,
     Trial,
@@ -249,7 +250,7 @@ def _function(each: Settled) -> str:
     """The name of the function in which a promise is asserted: that of its theme, if it
     holds in a form that others of the theme can have.
     """
-    theme = each.candidate.theme
+    theme = theme_of(each.candidate)
     if theme is None or each.verdict != "holds" or each.form is None:
         return each.candidate.name
     return f"{theme.name} {each.form.oracle} {each.margin:g}"
@@ -267,7 +268,7 @@ def _test(some: Sequence[Settled], found: Trial, order: Order) -> Written:
     """The function of one promise, or of several of a theme."""
     first = some[0]
     naming = words(order.thing)
-    theme = first.candidate.theme
+    theme = theme_of(first.candidate)
     why = first.candidate.why
     if len(some) > 1 and theme is not None:
         why = theme.why

@@ -150,9 +150,7 @@ def read(
         DataError: As `records`, or if a record lacks a required column or has a cell of
             a wrong kind.
     """
-    key = None
-    if wanted is not None and not each:
-        key = _pattern_of_ids(columns)
+    key = _pattern_of_ids(columns) if wanted is not None and not each else None
     cells: list[list[Any]] = []
     line_of_row: list[int] = []
     faults: dict[int, DataError] = {}

@@ -5,9 +5,10 @@ output on a terminal, else now and then in a log.
 import os
 import threading
 import time
-import unicodedata
 from collections.abc import Callable
 from typing import TextIO
+
+from pytest_recsys_mt.safety.widths import fitting
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
 
@@ -106,7 +107,7 @@ class Below(Shown):
         """Show the line as it is now, unless something else was shown a moment ago."""
         if not self._shown and time.monotonic() - self._hidden_at < self._after:
             return
-        text = _fitting(self._line(), _columns(self._stream) - 1)
+        text = fitting(self._line(), _columns(self._stream) - 1)
         if text and text != self._shown:
             self._write(f"{ROOM_BELOW}{KEPT}{BELOW}{text}{TO_THE_END}{BACK}")
         elif self._shown and not text:
@@ -220,14 +221,3 @@ def _columns(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except OSError:
         return 80
-
-
-def _fitting(text: str, columns: int) -> str:
-    """The beginning of a text that takes no more than some columns."""
-    taken = 0
-    for place, character in enumerate(text):
-        is_wide = unicodedata.east_asian_width(character) in "WF"
-        taken += 2 if is_wide else 1
-        if taken > columns:
-            return text[:place]
-    return text

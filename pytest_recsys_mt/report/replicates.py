@@ -27,7 +27,7 @@ class Entry:
 
     Attributes:
         title: The title.
-        change: How it stands to the first answer.
+        change: How it stands to the first answer that is not empty.
         was: Its place there, from 1; 0 if it is not in it.
         fault: Its kind, if it should not be there; else empty.
     """
@@ -47,12 +47,14 @@ class Column:
         entries: Its places, best first.
         lost: How many entries of the first answer are not in it.
         empty: How many places it has less than the longest of the answers.
+        is_base: Whether it is the answer that all are compared with.
     """
 
     name: str
     entries: Sequence[Entry]
     lost: int
     empty: int
+    is_base: bool = False
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -68,8 +70,8 @@ class Column:
 
 
 def columns_of(example: Example, row: Row) -> list[Column]:
-    """The answers of an example, those of the source first. The first of them is what
-    all are compared with.
+    """The answers of an example, those of the source first. The first of them that is
+    not empty is what all are compared with.
     """
     seen = is_about_seen(row)
     answers = []
@@ -79,7 +81,8 @@ def columns_of(example: Example, row: Row) -> list[Column]:
             answers.append((f"{name} {number}", titles, kinds_shown(kinds, seen=seen)))
     if not answers:
         return []
-    first = answers[0][1]
+    base = next((place for place, each in enumerate(answers) if each[1]), 0)
+    first = answers[base][1]
     longest = max(len(titles) for _, titles, _ in answers)
     places = {title: place for place, title in reversed(list(enumerate(first, 1)))}
     columns = []
@@ -89,11 +92,19 @@ def columns_of(example: Example, row: Row) -> list[Column]:
             was = places.get(title, 0)
             kind = kinds[place - 1] if place <= len(kinds) else ""
             fault = "" if kind in OFFERED else kind
-            change = _change(was, place) if number else "first"
+            change = "first" if number == base else _change(was, place)
             entries.append(Entry(title, change, was, fault))
         lost = len(places.keys() - set(titles))
-        columns.append(Column(name, entries, lost, longest - len(titles)))
+        empty = longest - len(titles)
+        columns.append(Column(name, entries, lost, empty, is_base=number == base))
     return columns
+
+
+def base_of(columns: Sequence[Column]) -> str:
+    """What all answers are compared with: its name, and why it is not the first."""
+    place = next(place for place, column in enumerate(columns) if column.is_base)
+    why = ", as no answer before it names anything" if place else ""
+    return f"{columns[place].name}{why}"
 
 
 def _answers_of(

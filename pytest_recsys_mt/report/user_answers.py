@@ -1,6 +1,7 @@
 """The command `recsys-mt answers --user`: all answers to each question of one user."""
 
 import math
+import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,20 +12,25 @@ from pytest_recsys_mt.gate.baseline import document_in
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.outputs import raised_as_data_error
-from pytest_recsys_mt.report.replicates import Column, Entry, columns_of
-from pytest_recsys_mt.report.short_names import shorten
+from pytest_recsys_mt.report.replicates import Column, Entry, base_of, columns_of
 from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
+from pytest_recsys_mt.safety.widths import cut_to, padded, width
 from pytest_recsys_mt.verdict.wording import typed
 
-WIDTH = 80
-"""Columns of a line."""
+LEAST_WIDTH = 40
+"""Columns of a line on a terminal that has fewer."""
+
+USUAL = (80, 24)
+"""Columns and lines where there is no terminal."""
 
 LABEL = 7
 """Columns of the rank, or of the name of a count."""
 
-ABREAST = 4
-"""Most answers that stand side by side; of more, as many stand in each block."""
+LEAST_ROOM = 15
+"""Columns of an answer at least. As many answers as fit so stand side by side; of more,
+as many stand in each block.
+"""
 
 NAMED = 8
 """Users whom an error names."""
@@ -136,13 +142,17 @@ def _not_shown(rows: Sequence[Row], path: Path, user: str, judged: int) -> DataE
     shown = dict.fromkeys(each["user"] for row in rows for each in row["examples"])
     names = ", ".join(map(one_line, [*shown][:NAMED])) or "nobody"
     more = f" and {len(shown) - NAMED} more" if len(shown) > NAMED else ""
-    known = (
-        f"{_counted(judged, 'verdict')} of it is on this user, but a record keeps the answers of a few users of each"
-        if judged
-        else "no verdict of it has a value of this user, who may not have been drawn, asked or answered"
-    )
+    if judged:
+        known = f"{_counted(judged, 'verdict')} of it is on this user, but a record keeps the answers of a few users of each"
+        again = ""
+    else:
+        known = (
+            "no verdict of it has a value of this user, who may not be in the data, or was not drawn, asked or answered (a "
+            "record does not list the users of the data)"
+        )
+        again = f"if {user!r} is one, "
     return DataError(
-        f"{str(path)!r} shows no answer of user {user!r}: {known}; it shows those of {names}{more}; run again with "
+        f"{str(path)!r} shows no answer of user {user!r}: {known}; it shows those of {names}{more}; {again}run again with "
         f"{SHOW}={user}, which asks nothing that the cache has",
     )
 
@@ -152,7 +162,9 @@ def _lines_of(question: _Question) -> Iterator[str]:
     yield from _wrapped(f"{question.model}: {question.name}")
     yield from _wrapped(f"    {', '.join(question.verdicts)}", indent=4)
     columns = question.columns
-    blocks = math.ceil(len(columns) / ABREAST)
+    if columns and not columns[0].is_base:
+        yield from _wrapped(f"    compared with {base_of(columns)}", indent=4)
+    blocks = math.ceil(len(columns) / ((_width() - LABEL) // (LEAST_ROOM + 1)))
     abreast = math.ceil(len(columns) / max(1, blocks))
     for begin in range(0, len(columns), max(1, abreast)):
         block = columns[begin : begin + abreast]
@@ -164,7 +176,7 @@ def _lines_of(question: _Question) -> Iterator[str]:
 
 def _block(columns: Sequence[Column], abreast: int) -> Iterator[str]:
     """Some answers side by side, with their counts below."""
-    room = (WIDTH - LABEL) // abreast - 1
+    room = (_width() - LABEL) // abreast - 1
     yield _line("", [column.name for column in columns], room)
     by_rank = zip_longest(*(column.entries for column in columns))
     rank = 0
@@ -186,11 +198,11 @@ def _cell(entry: Entry | None, room: int) -> str:
     marks = {"moved": f"~{entry.was} ", "new": "+ "}.get(entry.change, "")
     if entry.fault:
         marks += "! "
-    return marks + shorten(one_line(entry.title), room - len(marks))
+    return marks + cut_to(one_line(entry.title), room - len(marks))
 
 
 def _line(label: str, cells: Sequence[str], room: int) -> str:
-    text = f"{label:<{LABEL}}" + " ".join(f"{cell:<{room}}" for cell in cells)
+    text = f"{label:<{LABEL}}" + " ".join(padded(cell, room) for cell in cells)
     return text.rstrip()
 
 
@@ -198,13 +210,24 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def _width() -> int:
+    """The columns of a line."""
+    return max(LEAST_WIDTH, shutil.get_terminal_size(USUAL).columns)
+
+
+_FILLER = "\0"
+"""Stands behind a wide character, so that it counts twice; safe text has none."""
+
+
 def _wrapped(text: str, indent: int = 0) -> list[str]:
     """A text in lines that fit, the first with the spaces that it begins with."""
     lead = text[: len(text) - len(text.lstrip())]
-    return textwrap.wrap(
-        one_line(text),
-        WIDTH,
+    counted = [each + _FILLER * (width(each) - 1) for each in one_line(text)]
+    lines = textwrap.wrap(
+        "".join(counted),
+        _width(),
         initial_indent=lead,
         subsequent_indent=" " * indent,
         break_on_hyphens=False,
     )
+    return [line.replace(_FILLER, "") for line in lines]

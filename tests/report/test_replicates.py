@@ -15,7 +15,7 @@ from tests.oracles.support import FakeAnswers, ask
 from tests.report.records import document, example, holds, row
 from tests.support.cli import main
 from tests.support.engine import Run, Settings
-from tests.support.report import columns_of, row_of
+from tests.support.report import columns_of, row_of, show_user, width
 from tests.support.report_html import render
 
 
@@ -93,6 +93,70 @@ def test_all_answers_stand_side_by_side_in_80_columns(
     assert "-o recsys_show_user=u1" in " ".join(told.split())
 
 
+def room_of(path: Path, columns: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines of the table of `path` on a terminal of some columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = list(show_user([path], "u1", 0))
+    assert all(width(line) <= max(columns, 40) for line in lines)
+    return lines
+
+
+def test_the_table_takes_the_width_of_the_terminal(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long = {"answer": ["The Discreet Charm of the Bourgeoisie (1972)"], "kinds": []}
+    of_all = {"source": [long] * 3, "followup": [long]}
+    path = kept(
+        tmp_path / "r.json",
+        row(examples=[example("u1", replicates=of_all)], per_user={"u1": 0.3}),
+    )
+    wide = room_of(path, 200, monkeypatch)
+    assert sum(line.count("Bourgeoisie (1972)") for line in wide) == 4
+    assert not [line for line in wide if line.startswith("answers ")]
+    for columns in (40, 10):
+        narrow = room_of(path, columns, monkeypatch)
+        assert "answers 3 to 4 of 4" in narrow
+
+
+def test_wide_characters_take_two_columns(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    titles = {"answer": ["千と千尋の神隠し" * 3, "Heat"], "kinds": []}
+    of_all = {"source": [titles] * 2, "followup": [titles] * 2}
+    path = kept(
+        tmp_path / "r.json",
+        row(examples=[example("u1", replicates=of_all)], per_user={"u1": 0.3}),
+    )
+    lines = room_of(path, 80, monkeypatch)
+    (first,) = [line for line in lines if line.startswith("  1")]
+    (second,) = [line for line in lines if line.startswith("  2")]
+    starts = [first.index("千"), second.index("Heat")]
+    for _ in range(3):
+        assert width(first[: starts[0]]) == width(second[: starts[1]])
+        starts = [
+            first.find(" 千", starts[0]) + 1,
+            second.find("Heat", starts[1] + 1),
+        ]
+
+
+def test_an_empty_first_answer_is_not_what_the_others_are_compared_with(
+    tmp_path: Path,
+) -> None:
+    of_all = {"source": [answer(""), answer("AB")], "followup": [answer("BA")]}
+    of_user: Any = example("u1", replicates=of_all)
+    empty, base, changed = columns_of(of_user, row())
+    assert (empty.counts["lost"], empty.counts["empty"]) == (2, 2)
+    assert (base.is_base, base.counts["new"]) == (True, 0)
+    assert (changed.counts["moved"], changed.counts["new"]) == (2, 0)
+    path = kept(tmp_path / "r.json", row(examples=[of_user], per_user={"u1": 0.3}))
+    told = " ".join(" ".join(show_user([path], "u1", 0)).split())
+    said = "compared with source 2, as no answer before it names anything"
+    assert said in told
+    assert f"Each is {said}." in render(document(row(examples=[of_user])))
+
+
 def test_one_answer_a_side_is_shown_too(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -116,7 +180,10 @@ def test_an_unknown_user_is_an_error_that_says_how_to_see_them(
     assert "it shows those of u1, u2" in told
     assert "-o recsys_show_user=u9" in told
     assert main(["answers", str(path), "--user=u7"]) == 2
-    assert "no verdict of it has a value of this user" in capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
+    assert "no verdict of it has a value of this user" in told
+    assert "a record does not list the users of the data" in told
+    assert "if 'u7' is one, run again with -o recsys_show_user=u7" in told
 
 
 def test_the_page_has_them_on_the_card() -> None:

@@ -56,6 +56,8 @@ from pytest_recsys_mt.report.table import (
     write_table,
 )
 from pytest_recsys_mt.report.terminal import COUNTED
+from pytest_recsys_mt.report.user_answers import show_user
+from pytest_recsys_mt.safety.widths import width
 
 __all__ = [
     "COLUMNS",
@@ -112,6 +114,7 @@ __all__ = [
     "row_of",
     "sentence",
     "sentence_of",
+    "show_user",
     "spent",
     "summed",
     "taken_from",
@@ -120,6 +123,7 @@ __all__ = [
     "unread_in_words",
     "unread_of",
     "unsettled",
+    "width",
     "with_changed_lists",
     "without_number",
     "write_answers",

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_recsys_mt.report.changes import called, the_catalogue
-from pytest_recsys_mt.report.replicates import Column, Entry
+from pytest_recsys_mt.report.replicates import Column, Entry, base_of
 from pytest_recsys_mt.report.seen import SEEN
 
 
@@ -93,9 +93,12 @@ class Replicate:
 
 @dataclass(frozen=True)
 class Replicates:
-    """All answers to a question side by side, and the places of each rank."""
+    """All answers to a question side by side, what they are compared with, and the
+    places of each rank.
+    """
 
     answers: Sequence[Replicate]
+    base: str
     ranks: Sequence[Sequence[Place | None]]
 
 
@@ -109,7 +112,7 @@ def replicates(columns: Sequence[Column]) -> Replicates:
         places.append(
             [_replicated(entry, at) for at, entry in enumerate(column.entries)]
         )
-    return Replicates(answers, list(zip_longest(*places)))
+    return Replicates(answers, base_of(columns), list(zip_longest(*places)))
 
 
 def _replicated(entry: Entry, place: int) -> Place:

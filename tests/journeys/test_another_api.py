@@ -14,7 +14,7 @@ def test_another_api(journey: Journey) -> None:
         journey.environment |= {"ANTHROPIC_API_BASE": address, key: KEYS[key]}
         journey.follow("text-models#another-api")
         said = " ".join(" ".join(journey.printed).split())
-        counts = re.findall(r"(\d+) (?:made,|asked again|more to see)", said)
+        counts = re.findall(r"(\d+) (?:made,|asked again|more, sent)", said)
         assert asked.answered == sum(map(int, counts)) > 480, (
             "each answer is in one bill"
         )

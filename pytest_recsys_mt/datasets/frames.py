@@ -161,7 +161,7 @@ def _of_dicts(table: Iterable[object], where: str) -> pd.DataFrame:
     for row in rows:
         if not isinstance(row, Mapping):
             raise DataError(
-                f"{where} gives a {type(table).__name__} of {_kind(row)}; give {KNOWN}",
+                f"{where} gives a {type(table).__name__} that holds {_kind(row)}; give {KNOWN}",
             )
     names = list(dict.fromkeys(name for row in rows for name in row))  # type: ignore[attr-defined]
     return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)

@@ -361,9 +361,23 @@ def _format(folder: Path) -> Format | None:
     nearest = [form for form, share in missing_share.items() if share == least]
     if least == 0:
         return nearest[0]
+    lacks_rows = all(form.files[0] in missing_files[form] for form in nearest)
+    if lacks_rows and _has_one_table(folder):
+        return None  # a catalogue called movies.csv is not MovieLens alone
     names = " or ".join(form.name for form in nearest)
     files = " or ".join(", ".join(missing_files[form]) for form in nearest)
     raise DataError(f"folder {str(folder)!r} looks like {names}, but lacks {files}")
+
+
+def _has_one_table(folder: Path) -> bool:
+    """Whether a folder has a table of interactions, and no other."""
+    from pytest_recsys_mt.datasets import table_files
+
+    try:
+        table_files.only_table(folder, ())
+    except DataError:
+        return False
+    return True
 
 
 def unknown(source: str | Path) -> str:

@@ -32,12 +32,13 @@ def is_folder(path: Path) -> bool:
     itself, or folders named ``COLUMN=VALUE``, or files of several parts
     (``part-0.parquet``).
     """
-    if not any(suffix(file) in SUFFIXES for file in _files(path)):
+    files = _files(path)
+    if not any(suffix(file) in SUFFIXES for file in files):
         return False
-    inner = [file for file in _files(path) if file.parent != path]
+    inner = [file for file in files if file.parent != path]
     if path.suffix.lower() in SUFFIXES or inner:
         return all("=" in file.parent.name for file in inner)
-    return all(file.name.startswith("part-") for file in _files(path))
+    return all(file.name.startswith("part-") for file in files)
 
 
 def _files(folder: Path) -> list[Path]:

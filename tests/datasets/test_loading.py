@@ -123,3 +123,19 @@ def test_rows_without_a_rating_go_before_ratings_are_compared(tmp_path: Path) ->
     assert [*found.interactions["rating"]] == [5, 3]
     assert notes[0] == "2 rows without a rating (missing) are left out"
     assert notes[1].startswith("1 of 3 rows is left out by keep")
+
+
+def test_a_folder_whose_catalogue_has_a_known_name_is_read_by_its_table(
+    tmp_path: Path,
+) -> None:
+    files.write(
+        tmp_path,
+        {
+            "sales.csv": "user,item\na,x\nb,y\n",
+            "movies.csv": "id,title\nx,Heat\ny,Alien\n",
+        },
+    )
+    assert load(tmp_path).items["x"].title == "Heat"
+    (tmp_path / "sales.csv").unlink()
+    with pytest.raises(DataError, match=r"MovieLens as CSV, but lacks ratings\.csv"):
+        load(tmp_path)

@@ -147,7 +147,7 @@ def test_a_missing_id_is_one_bad_row_and_the_others_keep_their_digits(
     ("spec", "error"),
     [
         ("orders.py:text", r"gives a str, which is no table: give a table of pandas"),
-        ("orders.py:numbers", r"gives a list of a int; give a table"),
+        ("orders.py:numbers", r"gives a list that holds a int; give a table"),
         ("orders.py:other_names", r"names 'ratings'; they may be interactions, items"),
         ("orders.py:unfinished", r"a cursor without columns: return it after"),
         ("orders.py:raises", r"OSError: the shop is closed"),

@@ -37,6 +37,7 @@ from tests.support.faults_writing import (
     trial_file,
     whole_file,
     wider,
+    with_own_names,
 )
 
 FAULTS = [f"f{number}" for number in range(6)]
@@ -201,6 +202,17 @@ def test_promises_of_a_theme_share_a_function() -> None:
     )
 
 
+def test_no_function_hides_another_of_its_theme() -> None:
+    """Python keeps the last of several functions with one name."""
+    held = settle(SAME, outcome("holds"), outcome("holds")).written()
+    tests = [replace(held, name="shared"), replace(held, name="shared"), held]
+    assert [each.function for each in with_own_names(tests)] == [
+        "shared",
+        "shared_2",
+        held.function,
+    ]
+
+
 def test_a_candidate_with_a_setting_asks_by_itself() -> None:
     form = Form("same_ranking", '"kendall", margin={margin}', 0.05)
     candidate = Candidate("n", "Why.", "same", "reorder_history", (form,), "k=20")
@@ -217,9 +229,9 @@ def test_a_candidate_with_a_setting_asks_by_itself() -> None:
 @pytest.mark.parametrize(
     ("text", "budget"),
     [
-        ("60s", Budget(seconds=60)),
-        ("300calls", Budget(calls=300)),
-        ("2.5 USD", Budget(usd=2.5)),
+        ("60s", Budget(seconds=60, text="60s")),
+        ("300calls", Budget(calls=300, text="300calls")),
+        ("2.5 USD", Budget(usd=2.5, text="2.5 USD")),
     ],
 )
 def test_a_budget_is_in_seconds_calls_or_dollars(text: str, budget: Budget) -> None:

@@ -23,6 +23,7 @@ from pytest_recsys_mt.faults.writing.settling import (
 )
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
+from pytest_recsys_mt.faults.writing.writer import with_own_names
 
 __all__ = [
     "CANDIDATES",
@@ -47,4 +48,5 @@ __all__ = [
     "trial_file",
     "whole_file",
     "wider",
+    "with_own_names",
 ]

@@ -22,6 +22,7 @@ class Budget:
     seconds: float | None = None
     calls: int | None = None
     usd: float | None = None
+    text: str = ""  # as it is written
 
 
 def budget_of(text: str) -> Budget:
@@ -33,7 +34,7 @@ def budget_of(text: str) -> Budget:
         )
     number = float(found[1])
     if found[2] == "s":
-        return Budget(seconds=number)
+        return Budget(seconds=number, text=text)
     if found[2] == "usd":
-        return Budget(usd=number)
-    return Budget(calls=int(number))
+        return Budget(usd=number, text=text)
+    return Budget(calls=int(number), text=text)

@@ -9,8 +9,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 AGAIN = 0.25
-"""What a second test of a fault counts, beside the first. Faults of other kinds than the
-planted ones are found by it."""
+"""What a second test of a fault counts, beside the first: it may find faults that only
+resemble it."""
 
 FOR_ITSELF = 0.75
 """What a function counts beside what it finds: the planted faults are only examples of
@@ -53,8 +53,9 @@ class Choice:
 def choose(options: Sequence[Option], most: int) -> Choice:
     """The tests to write: greedy cover of the faults, by cost.
 
-    The greedy choice covers the faults at a cost of at most ln(n) + 1 times the best one
-    (Chvatal 1979, Mathematics of Operations Research 4(3)).
+    It is the greedy rule for covers (Chvatal 1979, Mathematics of Operations Research
+    4(3)), with weights for a second test and for what a test is about: no bound of the
+    cost is known for these.
 
     Args:
         options: In the order of preference, which decides between equals.
@@ -106,16 +107,13 @@ def _reasons(
     kept: Sequence[Option],
     most: int,
 ) -> dict[str, str]:
-    found_by: dict[str, list[str]] = {}
-    for option in kept:
-        for fault in option.finds:
-            found_by.setdefault(fault, []).append(option.promise)
+    found = {fault for option in kept for fault in option.finds}
     promises = {option.promise for option in kept}
     reasons = {}
     for option in options:
         if option in kept:
             continue
-        missing = [fault for fault in option.finds if fault not in found_by]
+        missing = [fault for fault in option.finds if fault not in found]
         if option.promise in promises:
             reasons[option.name] = "another form of it is written"
         elif missing:

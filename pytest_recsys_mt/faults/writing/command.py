@@ -33,9 +33,11 @@ file to own. All further arguments go to pytest: recsys-mt write --recsys-model=
 STOPPED = 130
 """Exit status after Ctrl-C, as of a shell."""
 
+MOST = 12
+"""Tests of a file, unless the option says how many."""
+
 FEW_USERS = 20
 """Users of an exact test where calls are counted."""
-
 
 USERS_OF_DEAR = 60
 """Users of a run there, unless the arguments say how many."""
@@ -51,14 +53,17 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         allow_abbrev=False,
     )
     option = write.add_argument
-    budget = "what may be spent: 60s, 300calls or 2usd (default: 120s for planted faults; 600calls where calls cost)"
+    budget = (
+        f"what may be spent: 60s, 300calls or 2usd (default: {SECONDS:.0f}s for planted faults, and {CALLS}calls where "
+        f"calls cost)"
+    )
     option("--budget", type=budget_of, metavar="BUDGET", help=budget)
     option(
         "--most",
         type=_most,
-        default=12,
+        default=MOST,
         metavar="N",
-        help="the largest number of tests (default: 12)",
+        help=f"the largest number of tests (default: {MOST})",
     )
     broken = "what becomes of a broken promise: its test is red, or marked xfail(strict=True)"
     option("--broken", choices=("red", "xfail"), default="red", help=broken)
@@ -104,23 +109,30 @@ def wrote(given: argparse.Namespace) -> int:
             f"stopped; what is done is kept in {given.folder}: the same command goes on from there"
         )
         return STOPPED
+    if given.explain is not None:
+        _save(given.explain, page(file))
     if not file.tests:
         raise FaultError(
             f"no promise of {file.trial.model} could be settled, so there is nothing to write; {given.folder} has the runs, and "
-            f"--explain says why each was left out",
+            f"--explain=FILE says why each was left out",
         )
     name = given.output or Path("tests") / f"test_recsys_{slug(file.trial.model)}.py"
-    command = shlex.join(["recsys-mt", "write", *given.pytest])
+    command = shlex.join(["recsys-mt", "write", *_own_options(given), *given.pytest])
     run = shlex.join(["pytest", str(name), *order.arguments])
     text = whole_file(head(file, command, run), file.tests)
     if given.output is None:
         print(text, end="")
     else:
         _save(given.output, text)
-    if given.explain is not None:
-        _save(given.explain, page(file))
     _say(f"{len(file.tests)} tests, {len(text.splitlines())} lines; run them: {run}")
     return 0
+
+
+def _own_options(given: argparse.Namespace) -> list[str]:
+    """The options of the command that decide what is written, but for the usual ones."""
+    options = [] if given.budget is None else [f"--budget={given.budget.text}"]
+    options += [] if given.most == MOST else [f"--most={given.most}"]
+    return options + ([] if given.broken == "red" else [f"--broken={given.broken}"])
 
 
 def _refuse(given: argparse.Namespace) -> None:
@@ -147,22 +159,43 @@ def _order(given: argparse.Namespace) -> tuple[Order, Sequence[Candidate]]:
     from pytest_recsys_mt.faults.writing.candidates import CANDIDATES
     from pytest_recsys_mt.faults.writing.writer import Order
 
-    budget = given.budget
-    is_dear = _is_dear(given.pytest)
-    if budget is None:
-        budget = Budget(calls=CALLS) if is_dear else Budget(seconds=SECONDS)
+    budget = given.budget or Budget()
+    spec = _value_of("--recsys-model", given.pytest)
+    if spec is None:
+        raise FaultError(
+            "name the recommender for which a file is written: recsys-mt write --recsys-model=SPEC",
+        )
+    if _is_dear(spec) and budget.calls is None and budget.usd is None:
+        # Seconds limit the faults alone: calls that cost something are limited too.
+        budget = replace(budget, calls=CALLS)
+    counts_calls = budget.calls is not None or budget.usd is not None
     order = Order(
         arguments=given.pytest,
         folder=given.folder,
         seconds=budget.seconds or SECONDS,
         most=given.most,
         jobs=given.jobs,
-        free_faults=budget.seconds is None,
+        free_faults=counts_calls,
         broken=given.broken,
+        thing=_thing(_value_of("--recsys-data", given.pytest)),
     )
-    if budget.seconds is not None:
-        return order, CANDIDATES
-    return _within(order, budget, CANDIDATES)
+    return _within(order, budget, CANDIDATES) if counts_calls else (order, CANDIDATES)
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option of pytest, in one word or two; None without it."""
+    for place, argument in enumerate(arguments):
+        name, mark, value = argument.partition("=")
+        if name == option:
+            return value if mark else next(iter(arguments[place + 1 :]), None)
+    return None
+
+
+def _thing(data: str | None) -> str:
+    """The word of the data for an item; empty without one."""
+    from pytest_recsys_mt.datasets import load
+
+    return "" if data is None else load(data).thing
 
 
 def _within(
@@ -189,7 +222,7 @@ def _within(
         f"{calls:,} calls planned for {len(chosen)} promises"
         + (f"; {left} more are beyond the budget" if left else ""),
     )
-    return order, chosen
+    return replace(order, beyond_budget=left), chosen
 
 
 def _with_few_users(arguments: Sequence[str]) -> list[str]:
@@ -199,20 +232,13 @@ def _with_few_users(arguments: Sequence[str]) -> list[str]:
     return [*arguments, f"--recsys-users={USERS_OF_DEAR}"]
 
 
-def _is_dear(arguments: Sequence[str]) -> bool:
-    """Whether the recommender costs money or time by the call."""
+def _is_dear(spec: str) -> bool:
+    """Whether a recommender costs money or time by the call."""
     from pytest_recsys_mt.recommenders import resolve
     from pytest_recsys_mt.requests import Recommender
 
-    specs = [
-        each.partition("=")[2]
-        for each in arguments
-        if each.startswith("--recsys-model=")
-    ]
-    if not specs:
-        return False
-    is_remote = specs[0].startswith(("http:", "https:", "rerank:"))
-    return is_remote or not isinstance(resolve(specs[0]), Recommender)
+    is_remote = spec.startswith(("http:", "https:", "rerank:"))
+    return is_remote or not isinstance(resolve(spec), Recommender)
 
 
 def _say(text: str) -> None:

@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
-from pytest_recsys_mt.faults.writing.settling import USERS, Settled
+from pytest_recsys_mt.faults.writing.settling import CHANCE, Settled
 from pytest_recsys_mt.faults.writing.writer import File
 from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 88
+EXACT = "never_differs"
 
 _SAID = {
     "holds": "hold",
@@ -68,10 +69,9 @@ def head(file: File, command: str, run: str) -> str:
     found = found_by(file)
     users = sum(each.asked for each in file.promises if _is_in(each, file))
     sentences = (
-        f"Of {len(file.promises)} promises {counts(file.promises)} (data {one_line(record['data'])}, seed "
+        f"Of {len(file.promises)} promises {counts(file.promises)}{_beyond(file)} (data {one_line(record['data'])}, seed "
         f"{record['seed']}). These {len(file.chosen)} promises, in {len(file.tests)} tests, find {len(found)} of {len(trial.faults)} planted faults that change "
-        f"its answers, and ask {users:,} changed questions. Where {USERS} users are asked, they meet what hits one in 20 with a "
-        f"chance of 95 %. All tests were tried on other users than those by which they were chosen."
+        f"its answers{_not_planted(file)}, and ask {users:,} changed questions.{_met(file)} All tests were tried on other users than those by which they were chosen."
     )
     unread = [each for each in file.promises if each.verdict == "not read"]
     advice = ""
@@ -97,6 +97,27 @@ def head(file: File, command: str, run: str) -> str:
     return "\n".join(lines).replace("\\", "/").replace('"""', "'''")
 
 
+def _beyond(file: File) -> str:
+    if not file.beyond_budget:
+        return ""
+    return f"; {file.beyond_budget} more were beyond the budget and not tried"
+
+
+def _not_planted(file: File) -> str:
+    left = file.trial.not_tried
+    return f" ({left} more were not planted, for lack of time)" if left else ""
+
+
+def _met(file: File) -> str:
+    """What share of users an exact test is likely to meet; empty without such a test."""
+    exact = [each for each in file.chosen if each.form and each.form.oracle == EXACT]
+    if not exact:
+        return ""
+    users = exact[0].users
+    share = 1 - (1 - CHANCE) ** (1 / users)
+    return f" {users} users of an exact test meet what hits {share:.0%} of all, with a chance of {CHANCE:.0%}."
+
+
 def _paragraphs(text: str) -> Iterator[str]:
     for paragraph in filter(None, text.split("\n\n")):
         yield ""
@@ -113,7 +134,7 @@ def page(file: File) -> str:
     lines = [
         f"# How the tests of {one_line(trial.model)} were chosen",
         "",
-        f"{len(file.promises)} promises: {counts(file.promises)}.",
+        f"{len(file.promises)} promises: {counts(file.promises)}{_beyond(file)}.",
         "",
         *_promises(file),
         *_faults(file),
@@ -166,7 +187,7 @@ def _faults(file: File) -> Iterator[str]:
     yield "## Planted faults"
     yield ""
     left = (
-        f" {trial.not_tried} more were not planted for lack of time or calls."
+        f" {trial.not_tried} more were not planted for lack of time."
         if trial.not_tried
         else ""
     )

@@ -44,7 +44,6 @@ class Settled:
         reason: Why, where it does not hold.
         note: What the margin is, and what an exact form showed.
         users: Users of an exact form.
-        users: Users of an exact form.
     """
 
     candidate: Candidate

@@ -68,13 +68,6 @@ class Trial:
         """The recommender, as the run names it."""
         return str(self.record["models"][0])
 
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether it always answers alike, as far as the run could see."""
-        return not any(
-            outcome.reason == "its answers vary" for outcome in self.outcomes.values()
-        )
-
 
 def outcomes_of(record: Row) -> dict[str, Outcome]:
     """How each test of a run ended, by its name."""

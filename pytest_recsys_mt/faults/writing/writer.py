@@ -46,7 +46,6 @@ _ONCE = ("ask_elsewhere", "permute_rows", "renumber_users", "renumber_items")
 """Changes that meet no planted fault, or whose runs take long: they are asked without
 faults alone."""
 
-
 _ENDS = {"holds": "held", "violated": "was violated"}
 
 
@@ -65,6 +64,7 @@ class Order:
         exact_users: Users of an exact test.
         thing: The word for an item.
         faults: Those that are planted; None for all, or all that ask nothing further.
+        beyond_budget: How many promises are not tried, since the calls do not allow it.
     """
 
     arguments: Sequence[str]
@@ -77,6 +77,7 @@ class Order:
     exact_users: int = USERS
     thing: str = ""
     faults: Sequence[Dose] | None = None
+    beyond_budget: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class File:
         trial: The runs that it was chosen by.
         elsewhere: How its tests ended on other users, by name.
         dropped: Tests that were left out after that, with the reason.
+        beyond_budget: See `Order`.
     """
 
     tests: Sequence[Written]
@@ -100,6 +102,7 @@ class File:
     trial: Trial
     elsewhere: Mapping[str, Outcome]
     dropped: Mapping[str, str]
+    beyond_budget: int
 
 
 def write(
@@ -120,8 +123,19 @@ def write(
     ]
     chosen, elsewhere, dropped = _on_others(order, chosen, say)
     by_place = sorted(chosen, key=lambda each: _place(each, promises))
-    tests = [_test(some, found, order) for some in _in_functions(by_place)]
-    return File(tests, promises, by_place, choice, found, elsewhere, dropped)
+    tests = with_own_names(
+        [_test(some, found, order) for some in _in_functions(by_place)]
+    )
+    return File(
+        tests,
+        promises,
+        by_place,
+        choice,
+        found,
+        elsewhere,
+        dropped,
+        order.beyond_budget,
+    )
 
 
 def _place(each: Settled, promises: Sequence[Settled]) -> int:
@@ -202,6 +216,8 @@ def _on_others(
     dropped: dict[str, str] = {}
     ended: dict[str, Outcome] = {}
     for attempt in range(1, ATTEMPTS + 1):
+        if not kept:
+            break
         ended = _ends(order, kept, attempt)
         is_last = attempt == ATTEMPTS
         changed = False
@@ -283,6 +299,20 @@ def _test(some: Sequence[Settled], found: Trial, order: Order) -> Written:
         return first.written(comments)
     changes = tuple(each.candidate.change for each in some)
     return replace(first.written(comments), name=theme.name, changes=changes)
+
+
+def with_own_names(tests: Sequence[Written]) -> list[Written]:
+    """The functions with names that differ: those of one theme in several forms get
+    numbers, since Python would run the last of equal names alone.
+    """
+    counts: dict[str, int] = {}
+    named = []
+    for test in tests:
+        counts[test.function] = counts.get(test.function, 0) + 1
+        number = counts[test.function]
+        name = test.function if number == 1 else f"{test.function}_{number}"
+        named.append(replace(test, name=name))
+    return named
 
 
 def _found(some: Sequence[Settled], found: Trial) -> list[str]:

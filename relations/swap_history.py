@@ -55,12 +55,15 @@ def swap_history(request: Request, rng: Generator, world: World) -> Request:
         )
         history = tuple(islice(latest, len(request.history)))[::-1]
         # The scale may be one that another relation has changed.
-        on_scale = all(scale.low <= rating.value <= scale.high for rating in history)
+        values = [rating.value for rating in history]
+        on_scale = not values or scale.low <= min(values) <= max(values) <= scale.high
         if 2 * len(history) < len(request.history) or not on_scale:
             continue
         overlap = sum([rating.item.id in own for rating in history]) / len(history)
         if overlap < least:
             best, least = history, overlap
+        if not least:  # no further donor can share fewer
+            break
     if not best:
         raise NotApplicable(
             "no other user has a history that is long and different enough",

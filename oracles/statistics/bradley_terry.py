@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.safety.errors import OracleError
@@ -225,6 +224,8 @@ def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
 
 def _connected(table: Floats, names: Sequence[str] | None) -> None:
     """Check that each player beat each other one, if only over others."""
+    from scipy.sparse.csgraph import connected_components
+
     count, group_of = connected_components(
         table > 0,
         directed=True,

@@ -26,7 +26,6 @@ from pytest_recsys_mt.plugin.items import (
     recommender_of,
     relation_of,
 )
-from pytest_recsys_mt.plugin.since import since
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import Safe
@@ -211,6 +210,9 @@ class Earlier:
         record = config.stash.get(RECORD, None)
         if record is None or not self.known:
             return
+        # Runs without recommenders have kept runs beside them, too.
+        from pytest_recsys_mt.plugin.since import since
+
         for line in since(self, record.rows, record.data_digest):
             Safe(terminalreporter).write_line(line)
 

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.plugin import plain_imports  # noqa: F401 - decides how the modules below are imported
+
+# isort: split
 from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin import collection, misspelt, state

@@ -340,6 +340,10 @@ def _projects(groups: Any) -> None:
             "--ci", choices=("github", "gitlab", "jenkins", "none"), default="github",
             help="the system that the CI file is for (default: github)",
         ),
+        _argument(
+            "--tests", choices=("written", "one"), default="written",
+            help="written for MODEL unless its calls may cost something, or one as an example (default: written)",
+        ),
     )  # fmt: skip
 
 
@@ -355,9 +359,7 @@ def _trial(groups: Any) -> None:
         _argument("--map", metavar="FILE", help="as ?map=FILE of an https:// spec"),
         _argument("--prompt", metavar="NAME|FILE", help="as --recsys-prompt"),
         _argument("--open", action="store_true", help="offer the whole catalogue"),
-        _argument(
-            "-k", type=_length, default=10, metavar="K", help="items (default: 10)"
-        ),
+        _argument("-k", type=_length, default=10, help="items (default: 10)"),
         description="Send one request to a recommender or a language model, print it and the answer without keys, and "
         "list what is read of it. The answer is not kept, and a paid model is paid once. The status is 0 if a list is read.",
     )

@@ -129,14 +129,16 @@ def answers(given: argparse.Namespace) -> None:
 def init(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.cli.starter import begin
     from pytest_recsys_mt.cli.starter.messages import lines
+    from pytest_recsys_mt.cli.starter.written import write_tests
     from pytest_recsys_mt.safety.files import expanded
 
     folder: Path = expanded(given.folder)
     spec = "itemknn" if given.model is None else given.model
-    print(
-        *lines(begin(spec, given.data, given.ci, folder), folder, given.model),
-        sep="\n",
-    )
+    start = begin(spec, given.data, given.ci, folder)
+    kept = None
+    if given.model is not None and given.tests == "written":
+        kept = write_tests(start, folder)
+    print(*lines(start, folder, given.model, kept), sep="\n")
 
 
 def try_model(given: argparse.Namespace) -> int:

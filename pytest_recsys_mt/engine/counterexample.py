@@ -69,7 +69,7 @@ def may_shrink(verdict: Verdict) -> bool:
     Where the answer must change, a smaller request says nothing: among fewer candidates
     any answer changes less.
     """
-    if verdict.estimate is None or verdict.margin is None or verdict.again is None:
+    if verdict.estimate is None or verdict.again is None or _limit(verdict) is None:
         return False
     _, sides = verdict.again
     recommenders = {
@@ -353,13 +353,19 @@ def _may_change(source: Request, followup: Request) -> bool:
     return several and source.replace(replicate=0) != followup.replace(replicate=0)
 
 
+def _limit(verdict: Verdict) -> float | None:
+    """What the effect of one user must exceed; None if a user alone shows nothing."""
+    # It promises something of every user, so it has no margin: any change breaks it.
+    return 0.0 if verdict.oracle == "never_differs" else verdict.margin
+
+
 def _beyond(violated: Verdict, effect: float) -> bool:
-    estimate = (violated.broken or violated).estimate
+    estimate, limit = (violated.broken or violated).estimate, _limit(violated)
     assert estimate is not None
-    assert violated.margin is not None
-    if estimate > violated.margin:
-        return effect > violated.margin
+    assert limit is not None
+    if estimate > limit:
+        return effect > limit
     # Below: of "at least the margin", or of "within the margin" on its lower side.
-    if estimate < -violated.margin:
-        return effect < -violated.margin
-    return effect < violated.margin
+    if estimate < -limit:
+        return effect < -limit
+    return effect < limit

@@ -1,4 +1,7 @@
-"""The fixtures of the plugin."""
+"""The fixtures of the plugin.
+
+PYTEST_DONT_REWRITE: it has no assertions to explain, see `plugin.plain_imports`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Ids of tests without keys: an id stands in every
 report, in pytest's cache and in commands.
+
+PYTEST_DONT_REWRITE: it has no assertions to explain, see `plugin.plain_imports`.
 """
 
 from collections.abc import Generator

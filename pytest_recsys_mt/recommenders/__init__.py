@@ -9,6 +9,7 @@ from pytest_recsys_mt.recommenders.registry import (
     NAMES,
     class_at,
     describe,
+    may_cost,
     resolve,
 )
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.recommenders.random_walk import RP3Beta
 
 __all__ = [
-    "BM25", "EASE", "IALS", "NAMES", "ItemKNN", "MostPop", "RP3Beta", "Random", "UserKNN", "describe", "resolve",
+    "BM25", "EASE", "IALS", "NAMES", "ItemKNN", "MostPop", "RP3Beta", "Random", "UserKNN", "describe", "may_cost", "resolve",
 ]  # fmt: skip
 
 # They need pandas and SciPy, which a process that only finds out what exists need not

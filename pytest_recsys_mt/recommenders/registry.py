@@ -62,6 +62,17 @@ key and a colon; imported when first named.
 """
 
 
+def may_cost(spec: str) -> bool:
+    """Whether a recommender costs money or time by the call: a language model, an
+    endpoint or a re-ranker.
+
+    Raises:
+        RecommenderError: As `resolve` does.
+    """
+    is_remote = spec.startswith(("http:", "https:", "rerank:"))
+    return is_remote or not isinstance(resolve(spec), Recommender)
+
+
 def resolve(
     spec: str,
     *,

@@ -2,6 +2,7 @@
 of them.
 
 Every pytest run of an environment imports this module, so it imports nothing heavy.
+PYTEST_DONT_REWRITE: it has no assertions to explain, see `plugin.plain_imports`.
 """
 
 from __future__ import annotations

@@ -22,6 +22,9 @@ from tests.support.cli import main
 from tests.support.gate import load
 from tests.support.requests import Design
 
+INIT = ("init", "--tests", "one")
+"""Most tests here are about the other files."""
+
 SHOP = """
 from pytest_recsys_mt import Recommendation
 
@@ -143,7 +146,7 @@ def test_what_is_written_runs_and_is_green(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     spec = spec.replace("SERVER", server.url.removesuffix("/v1"))
-    assert main(["init", spec, "--ci", ci]) == 0
+    assert main([*INIT, spec, "--ci", ci]) == 0
     printed = capsys.readouterr().out
     for line in printed.splitlines():
         if line.startswith("wrote "):
@@ -175,7 +178,7 @@ def test_a_recommender_that_breaks_the_promise_is_red_and_says_why(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["init", "shop:Strict", "--ci", "none"]) == 0
+    assert main([*INIT, "shop:Strict", "--ci", "none"]) == 0
     (command,) = commands(capsys.readouterr().out)
     done = run(folder, command)
     assert done.returncode == 1
@@ -190,7 +193,7 @@ def test_a_project_with_a_configuration_of_its_own_keeps_it(
 ) -> None:
     text = "[tool.pytest.ini_options]\naddopts = '-q'\n"
     Path("pyproject.toml").write_text(text)
-    assert main(["init", "itemknn?weights=binary"]) == 0
+    assert main([*INIT, "itemknn?weights=binary"]) == 0
     printed = capsys.readouterr().out
     assert not Path("pytest.ini").exists()
     assert Path("pyproject.toml").read_text() == text
@@ -217,7 +220,7 @@ def test_another_folder_is_named_in_the_next_command(
     Path("my tests").mkdir()
     Path("my tests/shop.py").write_text(SHOP)
     assert (
-        main(["init", "shop.py:Newest", "my tests", "--data", "mini", "--ci", "none"])
+        main([*INIT, "shop.py:Newest", "my tests", "--data", "mini", "--ci", "none"])
         == 0
     )
     assert Path.cwd() == folder
@@ -242,7 +245,7 @@ def test_a_file_is_found_from_either_folder_and_written_as_the_run_sees_it(
 ) -> None:
     Path("has").mkdir()
     Path("has/mine.py").write_text(SHOP)
-    assert main(["init", model, "has", "--data", "mini", "--ci", "none"]) == 0
+    assert main([*INIT, model, "has", "--data", "mini", "--ci", "none"]) == 0
     assert f"recsys_model = {written}\n" in Path("has/pytest.ini").read_text()
     printed = capsys.readouterr().out
     assert f"The tests ask {written} about the data mini." in printed
@@ -253,7 +256,7 @@ def test_a_file_is_found_from_either_folder_and_written_as_the_run_sees_it(
 
 def test_data_are_found_from_either_folder(folder: Path) -> None:
     Path("ours.csv").write_text("user,item,rating\n1,2,3\n")
-    assert main(["init", "itemknn", "new", "--data", "ours.csv", "--ci", "none"]) == 0
+    assert main([*INIT, "itemknn", "new", "--data", "ours.csv", "--ci", "none"]) == 0
     assert "recsys_data = ../ours.csv\n" in Path("new/pytest.ini").read_text()
 
 
@@ -261,13 +264,14 @@ def test_a_module_that_the_run_would_not_find_is_named_with_its_file(
     folder: Path,
 ) -> None:
     (folder / "only_here.py").write_text(SHOP)
-    done = run(folder, "recsys-mt init only_here:Newest new --ci none")
+    one = "--ci none --tests one"
+    done = run(folder, f"recsys-mt init only_here:Newest new {one}")
     assert done.returncode == 2
     assert "the module 'only_here' lies in the current folder" in done.stderr
     assert not Path("new").exists()
     told = re.search(r"recsys-mt init \S+ new", done.stderr)
     assert told is not None
-    done = run(folder, told[0])
+    done = run(folder, f"{told[0]} {one}")
     assert done.returncode == 0, done.stderr
     assert "The tests ask ../only_here.py:Newest" in done.stdout
 
@@ -276,7 +280,7 @@ def test_without_a_model_the_output_says_what_is_tested(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["init", "--ci", "none"]) == 0
+    assert main([*INIT, "--ci", "none"]) == 0
     printed = capsys.readouterr().out
     assert "The tests ask itemknn about the data mini." in printed
     assert "To test your own, name it in pytest.ini" in " ".join(printed.split())
@@ -304,7 +308,7 @@ def test_the_lines_for_a_configuration_are_in_its_format(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path(file).write_text(text)
-    assert main(["init", "openai:gpt-4o?temperature=0", "--ci", "none"]) == 0
+    assert main([*INIT, "openai:gpt-4o?temperature=0", "--ci", "none"]) == 0
     head, *lines = commands(capsys.readouterr().out)[:-2]
     assert text.startswith(f"{head}\n") or head == "[tool.pytest]"
     Path(file).write_text(text + "\n".join(lines) + "\n")
@@ -317,7 +321,7 @@ def test_a_configuration_that_names_another_recommender_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("pytest.ini").write_text("[pytest]\nrecsys_model = mostpop\n")
-    assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
+    assert main([*INIT, "shop.py:Newest", "--ci", "none"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "It names 'mostpop' as recsys_model now" in printed
     assert printed.endswith("pytest --recsys-model=shop.py:Newest")
@@ -328,7 +332,7 @@ def test_a_configuration_that_has_all_needs_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("pytest.ini").write_text("[pytest]\nrecsys_model = shop.py:Newest\n")
-    assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
+    assert main([*INIT, "shop.py:Newest", "--ci", "none"]) == 0
     assert commands(capsys.readouterr().out) == ["pytest"]
 
 
@@ -336,9 +340,9 @@ def test_a_second_time_names_all_files_of_the_first(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["init", "itemknn"]) == 0
+    assert main([*INIT, "itemknn"]) == 0
     written = re.findall("(?m)^wrote (.*)$", capsys.readouterr().out)
-    assert main(["init", "itemknn"]) == 2
+    assert main([*INIT, "itemknn"]) == 2
     error = capsys.readouterr().err
     assert "pytest.ini" in written
     assert all(name in error for name in written if name != "conftest.py")
@@ -354,7 +358,7 @@ def test_nothing_is_written_through_a_link(
     (tmp_path / "elsewhere").mkdir()
     Path(link).parent.mkdir(exist_ok=True)
     Path(link).symlink_to(tmp_path / "elsewhere")
-    assert main(["init", "itemknn"]) == 2
+    assert main([*INIT, "itemknn"]) == 2
     assert f"{link} in '.' is a link" in capsys.readouterr().err
     assert not list((tmp_path / "elsewhere").iterdir())
     assert not Path("conftest.py").exists()
@@ -365,7 +369,7 @@ def test_a_name_reaches_the_shell_of_ci_as_it_is(ci: str, folder: Path) -> None:
     name = "$HOME `touch hacked` $(touch hacked) '\".csv"
     Path(name).write_text("user,item,rating\n1,2,3\n")
     Path("pytest.ini").write_text("[pytest]\n")
-    assert main(["init", "itemknn", "--data", name, "--ci", ci]) == 0
+    assert main([*INIT, "itemknn", "--data", name, "--ci", ci]) == 0
     (command,) = ci_commands(folder, ci)
     done = run(folder, command.replace("pytest", r"printf '%s\n'", 1))
     assert f"--recsys-data={name}" in done.stdout.splitlines()
@@ -378,7 +382,7 @@ def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
 
     def installed(where: str) -> list[str]:
         Path(where).mkdir(exist_ok=True)
-        assert main(["init", "itemknn", where, "--ci", ci]) == 0
+        assert main([*INIT, "itemknn", where, "--ci", ci]) == 0
         lines = (Path(where) / CI[ci]).read_text().splitlines()
         return [line.strip(" -") for line in lines if "pip install" in line]
 
@@ -393,7 +397,7 @@ def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
     assert not any("install ." in line for line in installed("tools"))
 
 
-@pytest.mark.parametrize("arguments", [["init", "itemknn", "--ci", "none"], ["--help"]])
+@pytest.mark.parametrize("arguments", [[*INIT, "itemknn"], ["--help"]])
 def test_output_that_nobody_reads_is_no_error(
     arguments: list[str],
     folder: Path,
@@ -429,7 +433,7 @@ def test_nothing_is_overwritten_and_nothing_written_beside_it(
     Path(there).parent.mkdir(parents=True, exist_ok=True)
     Path(there).write_text("# mine\n")
     before = everything(folder)
-    assert main(["init", "itemknn"]) == 2
+    assert main([*INIT, "itemknn"]) == 2
     assert everything(folder) == before
     error = capsys.readouterr().err
     assert f"{there} exists in '.' already, and nothing is overwritten" in error
@@ -437,14 +441,14 @@ def test_nothing_is_overwritten_and_nothing_written_beside_it(
 
 def test_a_conftest_of_ones_own_stays_and_is_no_obstacle(folder: Path) -> None:
     Path("conftest.py").write_text("# mine\n")
-    assert main(["init", "itemknn"]) == 0
+    assert main([*INIT, "itemknn"]) == 0
     assert Path("conftest.py").read_text() == "# mine\n"
     assert Path("recsys.toml").exists()
 
 
 def test_a_link_to_nowhere_is_there_too(folder: Path) -> None:
     Path("conftest.py").symlink_to("/nowhere/conftest.py")
-    assert main(["init", "itemknn"]) == 2
+    assert main([*INIT, "itemknn"]) == 2
     assert not Path("recsys.toml").exists()
 
 
@@ -487,7 +491,7 @@ def test_what_cannot_be_is_said_before_anything_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = {path for path in everything(folder) if "__pycache__" not in path}
-    assert main(["init", *arguments]) == 2
+    assert main([*INIT, *arguments]) == 2
     error = capsys.readouterr().err
     assert says in error
     assert "secret-77" not in error
@@ -498,12 +502,12 @@ def test_what_cannot_be_is_said_before_anything_is_written(
 
 def test_an_unknown_system_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["init", "itemknn", "--ci", "travis"])
+        main([*INIT, "itemknn", "--ci", "travis"])
     assert "choose from" in capsys.readouterr().err
 
 
 def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
-    assert main(["init", "itemknn", "--ci", "none"]) == 0
+    assert main([*INIT, "itemknn", "--ci", "none"]) == 0
     said = " ".join(Path("recsys.toml").read_text().replace("# ", "").split())
     assert f"asks all of its --recsys-users ({Design().users}, " in said
 
@@ -524,6 +528,48 @@ def test_a_disk_that_is_full_leaves_nothing(
         return whole(path, mode)
 
     monkeypatch.setattr(starter, "written_whole", full)
-    assert main(["init", "itemknn"]) == 2
+    assert main([*INIT, "itemknn"]) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert [path.name for path in folder.iterdir()] == ["shop.py"]
+
+
+def test_a_recommender_whose_calls_may_cost_something_gets_one_test(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["init", "openai:gpt-4o?temperature=0", "--ci", "none"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "one test as an example (its calls may cost money or time)" in printed
+    assert Path("test_recsys.py").read_text().count("def test_") == 1
+
+
+@pytest.mark.slow(reason="a page that is followed shows it: quickstart.md")
+def test_the_tests_of_any_other_are_written(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pytest_recsys_mt.cli.starter.written.SECONDS", 1.0)
+    assert main(["init", "shop.py:Strict", "project", "--ci", "none"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "holds the tests that find most" in printed
+    tests = Path("project/test_recsys.py").read_text()
+    assert "@metamorphic(shuffle_candidates)" in tests
+    assert tests.count("def test_") > 3
+
+
+def test_where_none_can_be_written_the_one_stays(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(arguments: list[str]) -> int:
+        assert arguments[0] == "write"
+        return 2
+
+    # The command itself needs half a minute.
+    monkeypatch.setattr("pytest_recsys_mt.cli.main", fails)
+    assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "(recsys-mt write ended with 2, see above)" in printed
+    assert Path("test_recsys.py").read_text().count("def test_") == 1

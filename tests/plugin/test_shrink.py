@@ -421,6 +421,21 @@ def test_a_promise_about_one_side_is_shown_with_its_answer(shrink: Any) -> None:
     )
 
 
+def test_a_promise_without_a_margin_is_shown_with_any_change(shrink: Any) -> None:
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import never_differs
+    from pytest_recsys_mt.relations import reorder_history
+
+    @metamorphic(reorder_history)
+    def test_order(source, followup):
+        assert never_differs(source, followup, users=20)
+    """
+    (row,), _, _ = shrink(test, "LastThree", None)
+    assert sizes(row["shrunk"]) == (4, 2, 2)
+    assert row["shrunk"]["minimal"]
+
+
 def test_promises_behind_the_one_that_failed_end_no_search(shrink: Any) -> None:
     """The test fails at its first promise; a search goes on to
     the second, which does not hold either.

@@ -9,13 +9,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_recsys_mt.cli.starter import Start
+from pytest_recsys_mt.cli.starter.written import SECONDS, TESTS, options_of
 
 __all__ = ["lines"]
 
 
-def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
-    """The lines to print; `named` is the recommender as the user
-    named it, None where the user named none.
+def lines(
+    start: Start,
+    folder: Path,
+    named: str | None,
+    kept: str | None = None,
+) -> Iterator[str]:
+    """The lines to print.
+
+    Args:
+        start: What was written.
+        folder: Where.
+        named: The recommender as the user named it; None where the user named none.
+        kept: Why the one test of the template stays; empty if tests were written in its
+            place, None if none were wanted.
     """
     yield from (f"wrote {folder / name}" for name in start.files)
     yield ""
@@ -42,16 +54,20 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
             f"\n{needed}see how many calls a run makes and what they cost:\n",
             f"    {before}{start.command} --recsys-plan",
         )
-    written = shlex.join(["recsys-mt", "write", *_options(start)])
-    advice = f"{written} > test_written.py has the tests written that find most in this recommender."
-    yield from ("", *_wrapped(advice))
+    yield from ("", *_wrapped(_on_tests(start, kept)))
     yield f"\nrun the tests:\n\n    {before}{start.command}"
 
 
-def _options(start: Start) -> list[str]:
-    """The options of pytest that name the recommender and the data."""
-    data = [] if start.data == "mini" else [f"--recsys-data={start.data}"]
-    return [f"--recsys-model={start.spec}", *data]
+def _on_tests(start: Start, kept: str | None) -> str:
+    """How the tests came about, or what writes them."""
+    command = shlex.join(["recsys-mt", "write", *options_of(start)])
+    if kept == "":
+        return (
+            f"{TESTS} holds the tests that find most in this recommender, by the faults of {SECONDS:.0f} s; {command} plants "
+            f"more, and --explain=FILE says how they are chosen."
+        )
+    why = f" ({kept})" if kept else ""
+    return f"{TESTS} holds one test as an example{why}; {command} > test_written.py has the tests written that find most."
 
 
 def _tested(start: Start, folder: Path, named: str | None) -> str:

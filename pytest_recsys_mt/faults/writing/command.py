@@ -158,6 +158,7 @@ def _order(given: argparse.Namespace) -> tuple[Order, Sequence[Candidate]]:
     """What is to be written, within the budget."""
     from pytest_recsys_mt.faults.writing.candidates import CANDIDATES
     from pytest_recsys_mt.faults.writing.writer import Order
+    from pytest_recsys_mt.recommenders import may_cost
 
     budget = given.budget or Budget()
     spec = _value_of("--recsys-model", given.pytest)
@@ -165,7 +166,7 @@ def _order(given: argparse.Namespace) -> tuple[Order, Sequence[Candidate]]:
         raise FaultError(
             "name the recommender for which a file is written: recsys-mt write --recsys-model=SPEC",
         )
-    if _is_dear(spec) and budget.calls is None and budget.usd is None:
+    if may_cost(spec) and budget.calls is None and budget.usd is None:
         # Seconds limit the faults alone: calls that cost something are limited too.
         budget = replace(budget, calls=CALLS)
     counts_calls = budget.calls is not None or budget.usd is not None
@@ -230,15 +231,6 @@ def _with_few_users(arguments: Sequence[str]) -> list[str]:
     if any("recsys-users" in each or "recsys_users" in each for each in arguments):
         return list(arguments)
     return [*arguments, f"--recsys-users={USERS_OF_DEAR}"]
-
-
-def _is_dear(spec: str) -> bool:
-    """Whether a recommender costs money or time by the call."""
-    from pytest_recsys_mt.recommenders import resolve
-    from pytest_recsys_mt.requests import Recommender
-
-    is_remote = spec.startswith(("http:", "https:", "rerank:"))
-    return is_remote or not isinstance(resolve(spec), Recommender)
 
 
 def _say(text: str) -> None:

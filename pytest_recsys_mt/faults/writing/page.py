@@ -89,7 +89,7 @@ def head(file: File, command: str, run: str) -> str:
         *textwrap.wrap(sentences, WIDTH),
         *_paragraphs(advice),
         "",
-        f"Written by pytest-recsys-mt {version('pytest-recsys-mt')}; to write it anew, and to run it:",
+        f"Written by pytest-recsys-mt {version('pytest-recsys-mt')}; to write it again, and to run it:",
         "",
         f"    {command}",
         f"    {run}",

@@ -168,7 +168,18 @@ def reached(values: Sequence[float], users: int) -> float:
 
 
 def _example(outcome: Outcome) -> str:
-    """The user who shows a violation best, in a sentence."""
+    """The smallest example of a violation, or the user who shows it best, in a
+    sentence.
+    """
+    if shrunk := outcome.row.get("shrunk"):
+        source, followup = shrunk["source"], shrunk["followup"] or shrunk["source"]
+        candidates = len(source["candidates"] or ())
+        offered = f" and {candidates} candidates" if candidates else ""
+        before, after = (_cut(side["answer"]) for side in (source, followup))
+        return (
+            f"{shrunk['user']}, with {len(source['history'])} of the history{offered}, got {after} in place of "
+            f"{before}."
+        )
     examples = outcome.row.get("examples") or ()
     broken = [each for each in examples if not each.get("keeps")]
     if not broken:

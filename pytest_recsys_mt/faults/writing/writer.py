@@ -293,7 +293,7 @@ def _test(some: Sequence[Settled], found: Trial, order: Order) -> Written:
         comments.append(f"Broken: {first.note}" if first.note else "Broken.")
         xfail = "a broken promise" if order.broken == "xfail" else ""
         return replace(first.written(comments), xfail=xfail)
-    comments += _found(some, found)
+    comments = [" ".join([*comments, *_found(some, found)])]
     comments += [each.note for each in some if each.note]
     if len(some) == 1 or theme is None:
         return first.written(comments)

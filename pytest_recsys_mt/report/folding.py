@@ -134,9 +134,9 @@ def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     values = []
     for row in rows:
         numbers = measured(row)
-        values.append(
-            f"{name_of_row(row)} {numbers.value:.3f}, limit {numbers.limit:g}",
-        )
+        # `never_differs` has none: any change breaks it.
+        limit = "" if numbers.limit is None else f", limit {numbers.limit:g}"
+        values.append(f"{name_of_row(row)} {numbers.value:.3f}{limit}")
     text = (
         f"{len(rows)} promises are {first['status']} with one smallest example, that of user {user}: "
         f"one failure, seen {len(rows)} times. {'; '.join(values)}."

@@ -47,14 +47,10 @@ def judged(
 ) -> Verdict:
     """The mean of a number of your own must be at most, or at least, a limit.
 
-    Compute it per user, question, conversation or pair of texts. The verdict is by the
-    bounds of `at_most` and `at_least`, with their error rate, and is counted, gated and
-    recorded as theirs are. The error rate assumes that the units do not depend on each
-    other: if several numbers are of one user, give them as that user's replicates. The
-    units are taken in the order of a digest of their keys, so the mapping may be
-    sorted, but the keys must say nothing of the values: values that were numbered after
-    they were sorted get no verdict. The rate is that of one look at the values: to
-    compute more of them until it holds is another test.
+    Compute it per user, question, conversation or pair of texts. The bounds and the
+    error rate are those of `at_most` and `at_least`, for one look at units that do not
+    depend on each other. Units are taken in the order of a digest of their keys, so a
+    mapping may be sorted; values numbered after they were sorted get no verdict.
 
     Example:
         lengths = {asked.user: len(asked.answers[0].items) for asked in recsys.run().sample().asked}
@@ -62,11 +58,9 @@ def judged(
 
     Args:
         values: From a unit (any key) to its number, or to a sequence of numbers, its
-            replicates, which are averaged. None, also as a replicate, says that a unit
-            has no number: it counts at both ends of the span, and too many such units
-            allow no verdict.
-        context: The fixture's `recsys.context`, which has the error rates and receives
-            the verdict.
+            replicates, which are averaged. None says that it has no number: it counts
+            at both ends of the span, and too many such units allow no verdict.
+        context: The fixture's `recsys.context`, which receives the verdict.
         at_most: The largest allowed mean.
         at_least: The smallest allowed mean, instead of `at_most`.
         span: The smallest and the largest possible number, which must be given. Another
@@ -76,14 +70,9 @@ def judged(
         slices: Groups of users to judge too, as in `same_ranking`, if the units are
             sampled users of the run.
 
-    Returns:
-        A verdict with `metric`, `value`, `interval` and `threshold`, as that of
-        `at_most`. If the units are users of the run, it says how many sampled users
-        have no key.
-
     Raises:
-        OracleError: If a number is NaN or outside the span, if both limits or none are
-            given, or if no number could break the limit, or keep it.
+        OracleError: If a number is NaN or outside the span, or if both limits or none
+            are given.
     """
     oracle = f"judged:{name}"
     promise, limit = _limit(oracle, at_most, at_least)

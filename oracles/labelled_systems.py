@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,21 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 __all__: list[str] = []  # what oracles share, and none itself
 
 MEASURES = "agreement with labels on the ranking of systems (tau)"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a verdict on an agreement says of its claim.
+
+    Attributes:
+        limit: The smallest allowed agreement.
+        metric: Its name.
+        unit: What the values are of, in the plural.
+    """
+
+    limit: float
+    metric: str
+    unit: str
 
 
 def sides_of_systems(
@@ -68,15 +83,13 @@ def judge_systems(
     oracle: str,
     both: tuple[Sides, Sides],
     context: Context,
-    limit: float,
-    metric: str,
-    unit: str,
+    said: Said,
 ) -> Verdict:
     """The verdict on two rankings of systems."""
     values, labels = both
-    claim = Claim(oracle, "at least", limit, measures=MEASURES)
+    claim = Claim(oracle, "at least", said.limit, measures=MEASURES)
     obstacle = values.obstacle or labels.obstacle
-    own = Own(metric, unit, labels.account, obstacle=obstacle)
+    own = Own(said.metric, said.unit, labels.account, obstacle=obstacle)
     missing = values.account.missing
     if not obstacle and missing:
         obstacle = too_many_missing(missing, values.account.asked, context)

@@ -57,28 +57,19 @@ def spread_of(
     """The mean scores of several sides, such as groups of people, prompts or languages,
     must not be far apart.
 
-    The spread is the largest mean minus the smallest (``range``), or the standard
-    deviation over the sides (``deviation``). With similarities to a neutral prompt as
-    numbers, these are SNSR and SNSV of FairEval (https://arxiv.org/abs/2305.07609).
+    The spread is the largest mean minus the smallest (``range``), or the ``deviation``
+    over the sides: SNSR and SNSV of FairEval (https://arxiv.org/abs/2305.07609).
 
-    Errors: the two extreme sides are chosen by looking at them, so all pairs of sides
-    are judged. ``violated`` of a range means that *some* pair is proven to differ by
-    more than the limit; each of the k (k - 1) ordered pairs is bet on at alpha over
-    their number. ``holds`` means that *every* pair is proven to differ by less. Were
-    that false, one pair, which the true means fix, would have to be proven wrongly, so
-    this claim needs no division (intersection-union test, Berger 1982). A deviation
-    follows from the differences of all pairs, for which bounds hold at once:
-    `oracles.statistics.spread` has the proof. Both claims are conservative, and the
-    more so the more sides there are.
+    The extreme sides are chosen by looking at them, so all pairs are judged. ``violated``
+    means that *some* pair is proven to differ by more, with alpha over the k (k - 1)
+    ordered pairs. ``holds`` means that *every* pair is proven to differ by less, which
+    needs no division (intersection-union test): were it false, one pair, fixed by the
+    true means, would have to be proven wrongly.
 
-    Where the same users are in all sides, they are compared with themselves; users who
-    lack a side are left out, and counted. Where each user is in one side alone, the
-    sides are independent groups.
-
-    The observed spread is above 0 also where no side differs, because answers vary. If
-    there are replicates, the verdict says next to it which spread that noise alone
-    would give so many equal sides. The limit is about the true means, which have no
-    such noise, so it must be a number that is declared beforehand.
+    Users of all sides are compared with themselves, and those who lack a side are left
+    out; where each is in one side alone, the sides are independent groups. With
+    replicates, the verdict says which spread noise alone gives equal sides. The limit is
+    about true means, which have no such noise.
 
     Example:
         sides = {str(n): recsys.using(history=n).run() for n in (2, 5, 10)}
@@ -94,15 +85,28 @@ def spread_of(
         span: The smallest and the largest possible number, likewise.
         name: The name of these numbers in reports.
         unit: What they are of, in the plural.
-
-    Returns:
-        A verdict with `metric`, `value`, `interval` and `threshold`. Its reason names
-        the extreme sides; ``details["figures"]`` has the mean of each.
-
-    Raises:
-        OracleError: If some users are in several sides but none in all, or if no answer
-            could break the limit.
     """
+    given = _Numbers(context, span, name)
+    return _judge(sides, score, at_most, of, given, unit)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What a test says of its own numbers."""
+
+    context: Context | None
+    span: tuple[float, float] | None
+    name: str
+
+
+def _judge(
+    sides: Mapping[Any, Any] | Sequence[Answers],
+    score: str | Score | None,
+    at_most: float | None,
+    of: Kind,
+    own: _Numbers,
+    unit: str,
+) -> Verdict:
     oracle = f"spread_of:{of}"
     one_of(oracle, "of", of, KINDS)
     limit = not_negative(oracle, "at_most", at_most)
@@ -112,9 +116,9 @@ def spread_of(
         )
     named = _named(oracle, sides)
     if all(isinstance(side, Mapping) for side in named.values()):
-        given = _Given.of_numbers(oracle, named, context, span, name)
+        given = _Given.of_numbers(oracle, named, own.context, own.span, own.name)
     else:
-        given = _Given.of_answers(oracle, named, score, context, span, name)
+        given = _Given.of_answers(oracle, named, score, own.context, own.span, own.name)
         if (lacking := _incomplete(oracle, named, given)) is not None:
             return given.context.report(lacking)
     low, high = given.span
@@ -131,8 +135,8 @@ def spread_of(
         limit,
         measures=f"{of} of the mean {given.name} over {len(named)} sides",
     )
-    own = _said(found, given, of, unit)
-    return concluded(claim, _spread(found, of), own, given.context)
+    said = _said(found, given, of, unit)
+    return concluded(claim, _spread(found, of), said, given.context)
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,10 @@ def test_sampled_users_without_a_key_are_counted_and_groups_are_judged() -> None
         "not divided by --recsys-slices"
         in judged({"q": 0.1, "r": 0.2}, context=run).reason
     )
-    halves = lambda request: str(int(request.user[1:]) % 2)
+
+    def halves(request: Any) -> str:
+        return str(int(request.user[1:]) % 2)
+
     groups = judged(context=run, slices=[halves]).slices
     assert [each.users for each in groups] == [60, 30, 30]
 
@@ -238,7 +241,7 @@ def test_the_value_is_the_published_one(by: str) -> None:
     numbers = [
         {unit: MARKS[each] for unit, each in of.items()} for of in (LABELS, JUDGE)
     ]
-    verdict = agreement(*numbers, by=by, at_least=0.4)
+    verdict = agreement(*numbers, by=by, at_least=0.3)
     assert verdict.status == "holds"
     assert verdict.value == pytest.approx(expected[by])
 

@@ -18,7 +18,7 @@ from pytest_recsys_mt.verdict.answers import Context
 CONTEXT = Context(alone=True)
 RUNS = 300
 MOST = int(binom.ppf(0.999, RUNS, CONTEXT.alpha))
-USERS = 30
+USERS = 20
 
 Rng = np.random.Generator
 Values = np.ndarray[Any, Any]

@@ -58,7 +58,7 @@ def name_of_unit(key: object) -> str:
     return str(key)
 
 
-def span_of_numbers(oracle: str, name: str, span: object) -> Span:
+def span_of_numbers(oracle: str, name: str, span: Any) -> Span:
     """The checked ends of the possible numbers."""
     plain = span.tolist() if hasattr(span, "tolist") else span
     match plain:

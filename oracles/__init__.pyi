@@ -14,6 +14,7 @@ from pytest_recsys_mt.oracles.aggregates.jain import jain as jain
 from pytest_recsys_mt.oracles.aggregates.measures import *
 from pytest_recsys_mt.oracles.aggregates.oic import oic as oic
 from pytest_recsys_mt.oracles.aggregates.popreo import popreo as popreo
+from pytest_recsys_mt.oracles.agreement_with import agreement_with as agreement_with
 from pytest_recsys_mt.oracles.benchmark import *
 from pytest_recsys_mt.oracles.better_than_baseline import (
     better_than_baseline as better_than_baseline,
@@ -33,6 +34,7 @@ from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_
 from pytest_recsys_mt.oracles.faults import *
 from pytest_recsys_mt.oracles.few_items_lost import few_items_lost as few_items_lost
 from pytest_recsys_mt.oracles.few_unchanged import few_unchanged as few_unchanged
+from pytest_recsys_mt.oracles.judged import judged as judged
 from pytest_recsys_mt.oracles.latency_within import latency_within as latency_within
 from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
@@ -83,6 +85,7 @@ from pytest_recsys_mt.oracles.similarities.kendall import kendall as kendall
 from pytest_recsys_mt.oracles.similarities.overlap import overlap as overlap
 from pytest_recsys_mt.oracles.similarities.rbo import rbo as rbo
 from pytest_recsys_mt.oracles.similarities.rbo_bounds import *
+from pytest_recsys_mt.oracles.spread_of import spread_of as spread_of
 from pytest_recsys_mt.oracles.statistics.bradley_terry import *
 from pytest_recsys_mt.oracles.statistics.crossing_point import *
 from pytest_recsys_mt.oracles.statistics.intervals import *
@@ -111,6 +114,7 @@ __all__ = [
     "Slot",
     "accuracy_gap",
     "accuracy_kept",
+    "agreement_with",
     "ahead_when_cold",
     "aplt",
     "arp",
@@ -152,6 +156,7 @@ __all__ = [
     "item_coverage",
     "jaccard",
     "jain",
+    "judged",
     "kendall",
     "latency_within",
     "log_popularity_difference",
@@ -208,6 +213,7 @@ __all__ = [
     "short_list",
     "sign_flip_test",
     "slots_of",
+    "spread_of",
     "t_from_summary",
     "unexpectedness",
     "unmoved",

@@ -55,11 +55,11 @@ def step_by_step(
         looks += 1
         seen = see(asked)
         # The range may grow with further users, so it is an error only for all of them.
-        decided = _decided_beforehand(claim, seen.effects)
+        decided = decided_beforehand(claim, seen.effects)
         if decided and asked >= users:
             raise OracleError(decided)
         if context.made_up:
-            return _planned(claim, relation, seen)
+            return planned(claim, relation, seen)
         settled = not decided and is_settled(claim, seen, context, users)
         if settled or asked >= users or seen.tally.unasked:
             verdict = verdict_of(claim, relation, seen, context)
@@ -85,7 +85,7 @@ def with_order(verdict: Verdict) -> Verdict:
     return dataclasses.replace(verdict, reason=reason, details=details)
 
 
-def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
+def planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
     """The verdict of a plan, whose answers are made up."""
     effects = seen.effects
     if effects.unsure is not None:
@@ -159,7 +159,7 @@ def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:
     return bool(mean_excess > 0 and mean_excess >= standard_error)
 
 
-def _decided_beforehand(claim: Claim, effects: Effects) -> str:
+def decided_beforehand(claim: Claim, effects: Effects) -> str:
     """Why no answers of these users could break the limit, or
     none could keep it; empty if they could.
     """

@@ -222,6 +222,28 @@ class Recsys:
         """
         return self.runner.answers(requests)
 
+    def report(self, verdict: Verdict) -> Verdict:
+        """Report a verdict that a test reached itself, as oracles report theirs: it is
+        in the record, the gate, JUnit and the table, and fails the test unless it
+        holds.
+
+        Args:
+            verdict: A `pytest_recsys_mt.Verdict`, with at least its status and the name
+                of its promise (`oracle`).
+
+        Returns:
+            The verdict to assert.
+
+        Raises:
+            TypeError: If it is no verdict.
+        """
+        if not isinstance(verdict, Verdict):
+            raise TypeError(
+                f"recsys.report takes a Verdict, got {verdict!r}; write Verdict('holds', 'the name of the promise'), "
+                f"or let an oracle such as judged make it",
+            )
+        return self.context.report(verdict)
+
     @property
     def dataset(self) -> Dataset:
         """The data of the run with held-out interactions, for a test's own questions."""

@@ -54,6 +54,7 @@ def choices(shift: int = 0) -> Choices:
 
 
 SOURCE, CHANGED = answers(), answers("changed(1)", -1)
+NUMBERS = {f"u{user}": user % 3 / 2 for user in range(USERS)}
 Oracle = Callable[[Answers, Answers], Verdict]
 OTHERS: dict[str, Oracle] = {
     "accuracy_gap": lambda a, b: oracles.accuracy_gap(
@@ -98,6 +99,15 @@ OTHERS: dict[str, Oracle] = {
     "representative": lambda a, b: oracles.representative(a, b, "hit@3"),
     "latency_within": lambda a, b: oracles.latency_within(a, p50=0.5),
     "pinned": lambda a, b: oracles.pinned(a, pinned_file()),
+    "judged": lambda a, b: oracles.judged(NUMBERS, KNOWN, at_most=0.5, span=(0, 1)),
+    "spread_of": lambda a, b: oracles.spread_of([a, b], "hit@3", at_most=0.5),
+    "agreement_with": lambda a, b: oracles.agreement_with(
+        NUMBERS,
+        NUMBERS,
+        KNOWN,
+        at_least=0.5,
+        by="kappa",
+    ),
     "ahead_when_cold": lambda a, b: oracles.ahead_when_cold(
         {1: a, 2: a},
         {1: b, 2: b},

@@ -19,9 +19,14 @@ GENDERS = {"M": "male", "F": "female"}
 """How the paper writes the values of the data."""
 
 
+def in_use() -> bool:
+    """Whether the file of texts in use has such a prompt."""
+    return optional("judge_whole.lists") is not None
+
+
 def opening(comparison: Comparison, profile: str) -> list[str] | None:
     """Who the judge is, what the user chose, and both lists; None without such texts."""
-    if optional("judge_whole.lists") is None:
+    if not in_use():
         return None
     one, other = (f", {one_line(name)}," if name else "" for name in comparison.names)
     history = [rating.item for rating in comparison.request.history]

@@ -218,7 +218,7 @@ def _check(name: str, value: object, known: Mapping[str, str]) -> None:
     if found - words == needed - words:
         return
     has = _listed(found)
-    if needed <= words:
+    if words and needed <= words:
         wants = f"may have the fields {_listed(words)}"
     else:
         wants = f"needs the fields {_listed(needed - words)}"

@@ -357,7 +357,7 @@ LISTS = tuple(
     tuple(Item(f"{letter}{place}", f"{letter}{place}", 2000) for place in range(5))
     for letter in "ab"
 )
-COMPARISON = Comparison(USER, *LISTS)
+COMPARISON = Comparison(USER, LISTS[0], LISTS[1])
 
 
 def figure_2() -> dict[str, str]:

@@ -5,7 +5,7 @@ answers; the record, a gate and a file of the same name know which words were se
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -13,6 +13,9 @@ from tests.plugin.conftest import record_of
 from tests.support.cli import main
 from tests.support.gate import prompts_of
 from tests.support.llm_prompt_texts import paper_prompts, prompt_texts
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.gate.document import Facts
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 MODEL = '''
@@ -137,7 +140,10 @@ def test_the_record_and_the_gate_know_whose_words_were_sent(
         "texts": dict(words.texts),
         "papers_of": sorted(paper_prompts()),
     }
-    assert prompts_of(record) == f"--recsys-prompts=paper ({words.sha256[:12]})"
+    assert (
+        prompts_of(cast("Facts", record))
+        == f"--recsys-prompts=paper ({words.sha256[:12]})"
+    )
     shop.runpytest_inprocess(
         SUITES / "popularity", "--recsys-users=20", "-k", "valid", "--recsys-model=model:Scribe",
         "--recsys-baseline=record.json", "--recsys-json=default.json",

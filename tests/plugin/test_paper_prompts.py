@@ -5,7 +5,7 @@ answers; the record, a gate and a file of the same name know which words were se
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -13,9 +13,6 @@ from tests.plugin.conftest import record_of
 from tests.support.cli import main
 from tests.support.gate import prompts_of
 from tests.support.llm_prompt_texts import paper_prompts, prompt_texts
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.gate.document import Facts
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 MODEL = '''
@@ -141,7 +138,7 @@ def test_the_record_and_the_gate_know_whose_words_were_sent(
         "papers_of": sorted(paper_prompts()),
     }
     assert (
-        prompts_of(cast("Facts", record))
+        prompts_of(cast("Any", record))
         == f"--recsys-prompts=paper ({words.sha256[:12]})"
     )
     shop.runpytest_inprocess(

@@ -74,6 +74,12 @@ SMALL = (
     "second command takes 20 minutes on two cores. "
 )
 
+EXTRA = {
+    "lrworld": "The columns `item_to_users` and `user_to_items` need `pip install 'pytest-recsys-mt[train]'`, as their questions are "
+    "of embeddings that PyTorch trains; without it they stay empty, and say so. ",
+}
+"""What a page needs beyond the core, by its suite."""
+
 
 class Scripted:
     """Reads the titles in any prompt, and prefers what is about as popular as what was
@@ -205,7 +211,7 @@ def page(name: str) -> str:
     return (
         f'# Tables of "{title}"\n\nOf the embedded data, by\n\n{shown}\n\nin a clone with the installed package. '
         f"`Scripted` is no language model: it reads the titles in a prompt and prefers those that are about as popular "
-        f"as what was chosen. {SMALL if any((RECORDS / each).exists() for each in records) else ''}Lines marked † are as the paper prints them, of other data. "
+        f"as what was chosen. {SMALL if any((RECORDS / each).exists() for each in records) else ''}{EXTRA.get(name, '')}Lines marked † are as the paper prints them, of other data. "
         f"[The suite](../suites/{name}.md) says what each value means. `python -m benchmarks.papers` made this page"
         f"{'' if name == 'arena' else ', and `python -m benchmarks.formulas` computes its formulas again with other code'}.\n\n"
         f"{tables}"

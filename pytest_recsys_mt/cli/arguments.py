@@ -323,6 +323,7 @@ def _tables(groups: Any) -> None:
 def _projects(groups: Any) -> None:
     _command(
         groups, "prompts", commands.prompts, "write what language models are told, as a file for --recsys-prompts",
+        _argument("words", nargs="?", choices=("paper",), metavar="paper", help="the words that the suites' papers print"),
         _output("a new file (default: standard output)"),
     )  # fmt: skip
     _command(

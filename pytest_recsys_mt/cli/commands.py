@@ -88,11 +88,18 @@ def paper(given: argparse.Namespace) -> None:
 
 
 def prompts(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.llm.prompt_texts import SHIPPED
+    from pytest_recsys_mt.extensions import paper_prompts
+    from pytest_recsys_mt.llm.prompt_texts import PAPER, SHIPPED, as_toml, read
     from pytest_recsys_mt.safety.errors import DataError
     from pytest_recsys_mt.safety.files import expanded, written_or
 
-    content = SHIPPED.read_text(encoding="utf-8")
+    if given.words == PAPER:
+        quoted = read(PAPER, paper_prompts())
+        suites = ", ".join(quoted.suites)
+        content = f"# The words of the papers of the suites {suites}, as --recsys-prompts={PAPER} sends them.\n"
+        content += f"\n{as_toml(quoted.texts)}"
+    else:
+        content = SHIPPED.read_text(encoding="utf-8")
     if given.output is None:
         print(content, end="")
         return

@@ -11,10 +11,16 @@ from typing import get_args
 
 from pytest_recsys_mt.datasets.options import Repeats
 from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
+from pytest_recsys_mt.extensions import paper_prompts
 from pytest_recsys_mt.extensions.options import Option, names, share, whole_number
 from pytest_recsys_mt.llm.prompt_texts import OwnTexts
 from pytest_recsys_mt.llm.prompt_texts import read as read_texts
 from pytest_recsys_mt.requests.design import PROMPT, Design
+
+
+def _texts(given: str) -> OwnTexts:
+    """The texts that ``--recsys-prompts`` names."""
+    return read_texts(given, paper_prompts())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +151,10 @@ class RequestSettings:
         "NAME",
     )
     prompts: OwnTexts | None = recorded(
-        "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
-        "the package's)",
-        "FILE",
-        read=read_texts,
+        "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one; paper: the "
+        "words that the suites' papers print (default: the package's)",
+        "FILE|paper",
+        read=_texts,
     )
     exact: bool = flag(
         "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "

@@ -9,6 +9,8 @@ shows a whole suite.
 import sys
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
 
 from pytest_recsys_mt.extensions.options import SuiteOption
 
@@ -35,8 +37,12 @@ OPTIONS = "pytest_recsys_mt.options"
 
 TABLES = "pytest_recsys_mt.tables"
 """Suites by name: a package with a folder ``tables``, whose
-TOML files declare the tables of a paper.
+TOML files declare the tables of a paper. A file `QUOTED` next to that folder has the
+words of the paper's prompts.
 """
+
+QUOTED = "paper_prompts.toml"
+"""The file of a suite that quotes its paper's prompts, in the form of ``prompts.toml``."""
 
 SHEETS = "pytest_recsys_mt.sheets"
 """Suites whose tables take more than a choice of rows, by name: a function that makes
@@ -69,3 +75,23 @@ def _entry_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoin
 def owner_of(point: metadata.EntryPoint) -> str:
     """The package that an entry point belongs to, for messages."""
     return point.dist.name if point.dist else "an unknown distribution"
+
+
+def paper_prompts() -> dict[str, Path]:
+    """The files that quote the prompts of papers, by the name of the suite."""
+    return {
+        point.name: file
+        for point in entry_points(TABLES)
+        for folder in package_folders(point)
+        if (file := folder / QUOTED).is_file()
+    }
+
+
+def package_folders(point: metadata.EntryPoint) -> list[Path]:
+    """The folders of the package that an entry point names; none if it is not there."""
+    try:
+        found = find_spec(point.value)
+    except ImportError:
+        found = None
+    places = [] if found is None else found.submodule_search_locations or []
+    return [Path(place) for place in places]

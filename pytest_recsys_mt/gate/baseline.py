@@ -308,12 +308,14 @@ def _other_tests(old: Facts, new: Facts) -> str:
 
 def prompts_of(document: Facts) -> str:
     """The prompts of a record, as they are typed, with the digest of a
-    file of prompts.
+    file of prompts, or of the words of the papers.
     """
     given = options_of(document)
     texts = given.get("--recsys-prompts")
     if isinstance(texts, dict):
-        given["--recsys-prompts"] = texts.get("sha256")
+        digest = texts.get("sha256")
+        of_papers = bool(texts.get("papers_of"))
+        given["--recsys-prompts"] = f"paper ({_short(digest)})" if of_papers else digest
     named = [name for name in PROMPTS if given.get(name)]
     return ", ".join(f"{name}={_short(given[name])}" for name in named)
 

@@ -36,6 +36,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "newest": "the last year of the catalogue",
         "item": "what an item of the data is called, `book`",
         "items": "what several are called, `books`",
+        "data": "the name of the data, `ml-1m`",
     },
 )
 """The fields of a template, and their contents."""
@@ -55,6 +56,7 @@ class Template:
     lists_as_json: bool = False
     instruction: str = ""  # said in ``{instruction}``, before the request's own
     thing: str = "item"  # see `Dataset.thing`
+    data: str = "data"  # see `Dataset.name`
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
@@ -91,11 +93,15 @@ class Template:
         """
         ways = _values(request, newest, self.instruction)
         values = {name: ways[name]() for _, names in self._lines for name in names}
-        values |= {"item": self.thing, "items": plural(self.thing)}
+        values |= {
+            "item": self.thing,
+            "items": plural(self.thing),
+            "data": one_line(self.data),
+        }
         content = "\n".join(
             line.format_map(values)
             for line, names in self._lines
-            if not names or any(values[name] for name in names)
+            if _says_something(names, values)
         )
         edited = _edited(content, request)
         messages = (Message("user", edited),)
@@ -124,7 +130,7 @@ class Template:
             template += "\n{instruction}"
         if self.lists_as_json:
             template = template.replace(text("answers.lines"), "")
-        words = {"item", "items"}  # which no line is left out for
+        words = {"item", "items", "data"}  # which no line is left out for
         return [(line, self._names(line) - words) for line in template.split("\n")]
 
     def _names(self, text: str) -> set[str]:
@@ -288,6 +294,13 @@ def _values(
 
 # The titles of a catalogue stand in thousands of prompts.
 _title = lru_cache(maxsize=2**16)(one_line)
+
+
+def _says_something(names: set[str], values: Mapping[str, str]) -> bool:
+    """Whether a line with these fields is shown."""
+    if "chosen" in names and not values["chosen"]:
+        return False
+    return not names or any(values[name] for name in names)
 
 
 def _edited(content: str, request: Request) -> str:

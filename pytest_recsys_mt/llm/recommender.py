@@ -84,7 +84,11 @@ class LLMRecommender:
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
         self._newest = max(years, default=None)
-        self._template = replace(self._template, thing=dataset.thing or "item")
+        self._template = replace(
+            self._template,
+            thing=dataset.thing or "item",
+            data=dataset.name,
+        )
         self._seed = seed
 
     def render(self, request: Request, seed: int | None = None) -> Prompt:

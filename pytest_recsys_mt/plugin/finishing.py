@@ -149,6 +149,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         reporter.write_line(f"ERROR: {problem}", red=True)
     if state.RECORD in config.stash:
         _summarise_record(reporter, config)
+    prompts = config.stash[state.SETTINGS].prompts
+    if prompts is not None and prompts.note:
+        reporter.write_line(prompts.note)
     if state.LEFT_OUT in config.stash:
         from pytest_recsys_mt.report.terminal import left_out_of
 

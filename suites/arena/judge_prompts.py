@@ -2,7 +2,7 @@
 
 The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), section 2.3
 and Figure 2: role, history, both lists, aspects, form of the answer. The words are our
-own; ``prompts.toml`` has them.
+own; ``prompts.toml`` has them. `paper_words` asks in those of the paper.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from pytest_recsys_mt.llm.prompt_texts import said, text
 from pytest_recsys_mt.llm.prompts import strict_schema
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.safety.sanitize import one_line
+from pytest_recsys_mt.suites.arena import paper_words
 from pytest_recsys_mt.suites.arena.judging import (
     OVERALL,
     Aspect,
@@ -36,6 +37,10 @@ def whole_prompt(question: Question, profile: str, form: Form) -> Prompt:
     """The prompt for all aspects at once: for a verdict on two
     lists in each, or for scores of one list.
     """
+    printed = _printed(question, profile)
+    if printed is not None:
+        parts = [*printed, *paper_words.question(question.aspects)]
+        return Prompt((Message("user", "\n\n".join(parts)),))
     task = _task(question)
     fields = [*(aspect.name for aspect in question.aspects), OVERALL]
     lines = [f"- {aspect.name}: {aspect.statement}" for aspect in question.aspects]
@@ -62,7 +67,8 @@ def choice_prompt(question: Question, profile: str, aspect: Aspect | None) -> Pr
     asked = text(f"judge.{name}_overall")
     if aspect is not None:
         asked = said(f"judge.{name}_statement", statement=aspect.statement)
-    message = Message("user", "\n\n".join([*_opening(question, profile), asked]))
+    opening = _printed(question, profile) or _opening(question, profile)
+    message = Message("user", "\n\n".join([*opening, asked]))
     return Prompt((message,), k=1, choices=choices)
 
 
@@ -70,6 +76,15 @@ def profile_prompt(request: Request) -> Prompt:
     """The prompt that asks for a description of a user, once for all comparisons."""
     parts = [text("judge.describe"), *_facts(request), _history(request)]
     return Prompt((Message("user", "\n\n".join(parts)),))
+
+
+def _printed(question: Question, profile: str) -> list[str] | None:
+    """What a comparison shows in the words of the paper; None if they are not in use,
+    or not printed.
+    """
+    if isinstance(question, Showing):
+        return None
+    return paper_words.opening(question, profile)
 
 
 def _task(question: Question) -> str:

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.llm.reading.comments import is_refusal
@@ -49,6 +50,15 @@ _NUMBER = re.compile(
     r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?:(?:\s*/\s*|\s+out\s+of\s+)1(?:\.0+)?)?(?![\w%/]|[.,]\d)"
     r"(?=['\s]*(?:[.,;:!)(\u2013\u2014-]|because\b|since\b|$))",
 )
+_CONCLUSION = re.compile(
+    r"['\"(]*(?:(?P<list>[AB])\s+wins|(?P<tie>(?:it\s+is\s+)?(?:a\s+)?tie))['\"),.!\s]*$",
+    re.IGNORECASE,
+)
+"""The end of an answer that was told to conclude with 'A wins,' 'B wins,' or 'Tie'."""
+_DENIES = re.compile(
+    r"\b(?:not|no|nor|never|neither|cannot|hardly|if|unless|whether|or|but|rather|versus|vs)\b|n't\b",
+    re.IGNORECASE,
+)
 _MARKS = "*_`\"'#> \t"
 _APOSTROPHES = {0x2018: "'", 0x2019: "'"}
 
@@ -62,6 +72,39 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     }
     refused = OVERALL not in fields and is_refusal(without_controls(text[:_MOST]))
     return Judgement(fields.get(OVERALL), verdicts, reasons, text, refused=refused)
+
+
+def read_conclusion(text: str, aspects: Sequence[Aspect]) -> Judgement:
+    """The judgement in an answer that was told to conclude with the overall verdict.
+
+    Where no line states one, the last words of the answer do, if the last sentence
+    holds one verdict, denies nothing, and is not on an aspect.
+    """
+    judgement = read_judgement(text, aspects)
+    if judgement.overall is not None or judgement.refused:
+        return judgement
+    return replace(judgement, overall=_concluded(text, aspects))
+
+
+def _concluded(text: str, aspects: Sequence[Aspect]) -> Winner | None:
+    lines = _plain(without_controls(text[-_MOST:])).strip().splitlines()
+    last = lines[-1] if lines else ""
+    above = lines[-2].strip() if len(lines) > 1 else ""
+    names = tuple(key(aspect.name) for aspect in aspects)
+    is_on_aspect = key(last.partition(":")[0]).endswith(names)
+    is_below_aspect = key(above).endswith(names)
+    if is_on_aspect or is_below_aspect:
+        return None
+    sentence = re.split(r"(?<=[.!?])\s+(?=\w)", last.strip())[-1]
+    found = _CONCLUSION.search(sentence)
+    if found is None or _DENIES.search(sentence):
+        return None
+    verdicts = {
+        each.upper() for each in re.findall(r"\b([AB])\s+wins", sentence, re.IGNORECASE)
+    }
+    if len(verdicts | ({"tie"} if found["tie"] else set())) != 1:
+        return None
+    return "tie" if found["tie"] else "A" if found["list"].upper() == "A" else "B"
 
 
 def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt.suites.arena import paper_words
 from pytest_recsys_mt.suites.arena.judge_prompts import (
     Form,
     Question,
@@ -13,7 +14,11 @@ from pytest_recsys_mt.suites.arena.judge_prompts import (
     profile_prompt,
     whole_prompt,
 )
-from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
+from pytest_recsys_mt.suites.arena.judgement import (
+    read_appraisal,
+    read_conclusion,
+    read_judgement,
+)
 from pytest_recsys_mt.suites.arena.judging import (
     OVERALL,
     Appraisal,
@@ -56,9 +61,10 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
+        concludes = paper_words.in_use() and not self._texts.scores_choices
         return self._ask(
             comparisons,
-            read_judgement,
+            read_conclusion if concludes else read_judgement,
             lambda error: Judgement(None, error=error),
         )
 

@@ -1,7 +1,8 @@
 """The prompt of a question: the shown items, the question, the form of the answer.
 
 The texts, in ``prompts.toml``, are in the substance of figures 7 and 13 and of table 24
-of the paper, in our own words.
+of the paper, in our own words. Those of the paper itself are in ``paper_prompts.toml``;
+`whole_texts` says them.
 """
 
 import base64
@@ -14,13 +15,19 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from pytest_recsys_mt.llm.prompt_texts import said
+from pytest_recsys_mt.llm.prompt_texts import optional, said
 from pytest_recsys_mt.requests import Message, Prompt
 from pytest_recsys_mt.requests.nouns import plural
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as
 from pytest_recsys_mt.suites.lrworld.question import Question
 from pytest_recsys_mt.suites.lrworld.same import form
+from pytest_recsys_mt.suites.lrworld.whole_texts import (
+    BETWEEN_EXAMPLES,
+    joined,
+    line,
+    whole,
+)
 
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 DOMAINS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["domains"]
@@ -55,17 +62,35 @@ def prompt(
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")
     marks = labels(question)
-    task = _said("task", question)
-    parts = [] if question.domain == "artist" else [task]
-    parts += [*_examples(examples), _shown(question), _offered(question, marks)]
-    parts.append(_ending(question, marks, think))
+    asked = whole(
+        question,
+        _words(question.domain, question.measure),
+        marks,
+        examples=examples,
+        plain_example=_example,
+        think=think,
+        image=image,
+    )
     message = Message(
         "user",
-        "\n\n".join(parts),
+        asked or _put_together(question, marks, examples, think),
         tuple(data_url(each) for each in question.images) if image else (),
     )
     choices = tuple(f"{mark})" for mark in marks) or question.options
     return Prompt((message,), choices=() if think else choices)
+
+
+def _put_together(
+    question: Question,
+    marks: Sequence[str],
+    examples: Sequence[Question],
+    think: bool,
+) -> str:
+    task = _said("task", question)
+    parts = [] if question.domain == "artist" else [task]
+    parts += [*_examples(examples), _shown(question), _offered(question, marks)]
+    parts.append(_ending(question, marks, think))
+    return "\n\n".join(parts)
 
 
 def examples_for(
@@ -102,6 +127,9 @@ def describing(domain: str, image: str) -> Prompt:
     """Asks a multimodal model to describe the image of an item (figure 3, on its
     right), for the kind ``image``.
     """
+    text = optional(f"lrworld_describe.{domain}")
+    if text is not None:
+        return Prompt((Message("user", text.format(), (data_url(image),)),))
     text = (
         f"This is the image of a {domain}. Say in two sentences what it tells you of the {domain}, "
         f"then in one sentence what the {domain} is about or for, then guess its name, "
@@ -141,34 +169,35 @@ def _words(domain: str, measure: str) -> Mapping[str, str]:
 def _examples(examples: Sequence[Question]) -> list[str]:
     if not examples:
         return []
-    shown = [
-        f"{_shown(each)}\n\nThe right answer was: {_line(each.right)}"
-        for each in examples
-    ]
+    shown = BETWEEN_EXAMPLES.join(_example(each) for each in examples)
     return [
         "These examples show what right answers look like.",
-        "<examples>\n" + "\n\n---\n\n".join(shown) + "\n</examples>",
+        f"<examples>\n{shown}\n</examples>",
     ]
+
+
+def _example(question: Question) -> str:
+    return f"{_shown(question)}\n\nThe right answer was: {line(question.right)}"
 
 
 def _shown(question: Question) -> str:
     history, target = question.shown.get("history"), question.shown.get("target")
     words = _words(question.domain, question.measure)
     if history is not None and question.domain == "artist":
-        return f"This user has {words['did']}, oldest first: {_joined(history, ', ')}."
+        return f"This user has {words['did']}, oldest first: {joined(history, ', ')}."
     lead = _said("lead", question)
     if history is not None:
-        return "\n".join([lead, *(f"- {_line(each)}" for each in history)])
-    return f"{lead}\n{_line(target) if isinstance(target, str) else _joined(target or (), '; ')}"
+        return "\n".join([lead, *(f"- {line(each)}" for each in history)])
+    return f"{lead}\n{line(target) if isinstance(target, str) else joined(target or (), '; ')}"
 
 
 def _offered(question: Question, marks: Sequence[str]) -> str:
     if not marks:
         what = "genres" if question.measure == "genre" else "artists"
-        return f"Candidates among the {what}: {_joined(question.options, ', ')}."
+        return f"Candidates among the {what}: {joined(question.options, ', ')}."
     asked = _said("question", question)
     options = zip(marks, question.options, strict=True)
-    lines = [f"{mark}) {_line(option)}" for mark, option in options]
+    lines = [f"{mark}) {line(option)}" for mark, option in options]
     return "\n".join([f"{asked} Exactly one of these is right.", *lines])
 
 
@@ -182,11 +211,3 @@ def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
         return f"{asked} The answer is"
     mark = "letter" if question.scale == "knowledgeability" else "number"
     return said("answers.think" if think else "answers.mark", mark=mark)
-
-
-def _joined(texts: Sequence[str], between: str) -> str:
-    return between.join(_line(text) for text in texts)
-
-
-def _line(text: str) -> str:
-    return " ".join(str(text).split())

@@ -1,4 +1,8 @@
-"""No sentence of a paper stands in what the product says to a model."""
+"""No sentence of a paper stands in what the product says to a model by default.
+
+What it says with ``--recsys-prompts=paper`` is quoted, in the files
+``suites/*/paper_prompts.toml`` alone.
+"""
 
 import ast
 import re

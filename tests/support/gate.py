@@ -1,7 +1,13 @@
 """What tests use of `gate`."""
 
 from pytest_recsys_mt.gate import policy
-from pytest_recsys_mt.gate.baseline import decoded, document_in, read, record_in
+from pytest_recsys_mt.gate.baseline import (
+    decoded,
+    document_in,
+    prompts_of,
+    read,
+    record_in,
+)
 from pytest_recsys_mt.gate.changed_lists import (
     UNCLEAR,
     changed_lists,
@@ -76,6 +82,7 @@ __all__ = [
     "parsed",
     "parts_of",
     "policy",
+    "prompts_of",
     "read",
     "record_in",
     "state_of_test",

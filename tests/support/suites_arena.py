@@ -7,7 +7,11 @@ from pytest_recsys_mt.suites.arena.judge_prompts import (
     profile_prompt,
     whole_prompt,
 )
-from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
+from pytest_recsys_mt.suites.arena.judgement import (
+    read_appraisal,
+    read_conclusion,
+    read_judgement,
+)
 from pytest_recsys_mt.suites.arena.judging import Winner, genres_of
 
 __all__ = [
@@ -19,6 +23,7 @@ __all__ = [
     "own_choices",
     "profile_prompt",
     "read_appraisal",
+    "read_conclusion",
     "read_judgement",
     "whole_prompt",
 ]

@@ -8,11 +8,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib.metadata import EntryPoint
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_recsys_mt.extensions import TABLES, entry_points, owner_of
+from pytest_recsys_mt.extensions import (
+    TABLES,
+    entry_points,
+    owner_of,
+    package_folders,
+)
 from pytest_recsys_mt.report.sheet import Drawn
 from pytest_recsys_mt.safety.errors import DataError
 
@@ -127,12 +131,7 @@ def _folder(point: EntryPoint) -> Path:
     Raises:
         DataError: If there is none.
     """
-    try:
-        found = find_spec(point.value)
-    except ImportError:
-        found = None
-    places = [] if found is None else found.submodule_search_locations or []
-    folders = [Path(place) / "tables" for place in places]
+    folders = [folder / "tables" for folder in package_folders(point)]
     having = [folder for folder in folders if folder.is_dir()]
     if not having:
         raise DataError(

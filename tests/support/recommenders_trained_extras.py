@@ -9,6 +9,7 @@ from pytest_recsys_mt.recommenders.trained.lightgcn import LightGCN
 from pytest_recsys_mt.recommenders.trained.losses import bpr, sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import (
     Network,
+    dropped,
     embed,
     rows,
     threads,
@@ -36,6 +37,7 @@ __all__ = [
     "base",
     "bpr",
     "bprmf",
+    "dropped",
     "embed",
     "rows",
     "sampled_cross_entropy",

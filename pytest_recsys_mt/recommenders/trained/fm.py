@@ -19,6 +19,7 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, nu
 from pytest_recsys_mt.recommenders.trained.losses import Batches
 from pytest_recsys_mt.recommenders.trained.network import (
     Network,
+    dropped,
     embedding,
     rows,
     shuffled,
@@ -87,7 +88,8 @@ class DeepFM(FM):
 
     The score is the sum of both (their equation 1). The layers read the vectors of the
     fields side by side: the mean of the history, the item, the mean of its genres, and
-    with `user_attributes` the mean of these. Everything else is as in `FM`.
+    with `user_attributes` the mean of these. It learns at a higher rate, with which it
+    needs fewer epochs and ranks better. Everything else is as in `FM`.
 
     It has three layers as in the paper, but narrower than the paper's 400: here the
     whole catalogue is ranked, not a few advertisements. ``deepfm?width=400`` has the
@@ -97,6 +99,7 @@ class DeepFM(FM):
     key: ClassVar[str] = "deepfm"
     least: ClassVar[Mapping[str, int]] = {**FM.least, "layers": 1, "width": 1}
 
+    rate: float = 1e-2
     layers: int = 3  # number of hidden layers
     width: int = 64  # units per layer
     dropout: float = 0.2  # share of the units that a training step leaves out
@@ -228,11 +231,11 @@ class Machine(Network):
         before = Field.joined(asking)
         item, genres = self.sides(
             torch.arange(len(self.items), device=self.device),
-            torch.float64,
+            before.own.dtype,
         )
         own = item.own + genres.own + (item.vector * genres.vector).sum(-1)
         together = before.vector @ (item.vector + genres.vector).T
-        return self.bias.double() + before.own[:, None] + own + together
+        return self.bias.to(own.dtype) + before.own[:, None] + own + together
 
     def some(self, asking: Sequence[Field], candidates: Tensor) -> Tensor:
         """Scores of some items, shape (n, c)."""
@@ -293,13 +296,17 @@ class DeepMachine(Machine):
         self.further = nn.ModuleList(further)
         self.last = nn.Linear(model.width, 1, bias=False)
 
+    def preview(self, columns: Tensor, people: Tensor | None) -> Tensor:
+        """Scores of the whole catalogue in float32, in half the time."""
+        return self.every(self.asking(columns, people, torch.float32))
+
     def every(self, asking: Sequence[Field]) -> Tensor:
         """Scores of the whole catalogue, shape (n, items), some items at a time."""
         wide = super().every(asking)
         every = torch.arange(len(self.items), device=self.device)
         step = max(1, PAIRS // len(asking[0].own))
         deep = [
-            self._deep(asking, *self.sides(part, torch.float64))
+            self._deep(asking, *self.sides(part, asking[0].own.dtype))
             for part in torch.split(every, step)
         ]
         return wide + torch.cat(deep, 1)
@@ -322,7 +329,9 @@ class DeepMachine(Machine):
         return self._through(self.last, hidden).squeeze(-1)
 
     def _active(self, hidden: Tensor) -> Tensor:
-        return functional.dropout(hidden.relu(), self.dropout, self.training)
+        if not self.training:
+            return hidden.relu_()
+        return dropped(hidden.relu(), self.dropout)
 
     @staticmethod
     def _through(layer: nn.Module, values: Tensor) -> Tensor:

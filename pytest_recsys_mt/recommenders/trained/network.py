@@ -14,6 +14,9 @@ from torch.nn import functional
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches
 
+BYTES = 256
+"""Values of a byte."""
+
 
 class Network(nn.Module, ABC):
     """Base of the networks, which score by the history, and
@@ -167,6 +170,23 @@ class _Rows(torch.autograd.Function):
         total = gradient.new_zeros(ctx.count, gradient.shape[-1])
         flat = gradient.reshape(-1, gradient.shape[-1])
         return None, total.index_add_(0, numbers.reshape(-1), flat)
+
+
+def dropped(values: Tensor, share: float) -> Tensor:
+    """`values` with about a `share` of them replaced by zeros, and the others enlarged
+    in turn; for training.
+
+    A byte is drawn for each value, so the share is rounded to a multiple of 1/256. One
+    drawn number of 64 bits decides on eight values: PyTorch's own dropout, which draws
+    one for each, takes four times as long on a CPU.
+    """
+    zeros = round(share * BYTES)
+    if not 0 < zeros < BYTES or values.is_cuda:
+        return functional.dropout(values, share)
+    count = values.numel()
+    drawn = torch.empty((count + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
+    kept = drawn.view(torch.uint8)[:count].view(values.shape) >= zeros
+    return values * (kept * (BYTES / (BYTES - zeros)))
 
 
 def embedding(rows: int, dim: int, deviation: float = 0.01) -> nn.Parameter:

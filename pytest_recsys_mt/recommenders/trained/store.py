@@ -20,7 +20,7 @@ from pytest_recsys_mt.recommenders.trained.trainer import Report
 from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
-SCHEMA = 3
+SCHEMA = 4
 """Schema of the files, of the training of the built-in
 networks, and of their use of weights.
 """

@@ -9,7 +9,13 @@ from torch.nn import functional
 from tests.recommenders.data import simulate
 from tests.support.recommenders import Catalogue
 from tests.support.recommenders_trained import PAD, Training
-from tests.support.recommenders_trained_extras import embed, rows, threads, triples
+from tests.support.recommenders_trained_extras import (
+    dropped,
+    embed,
+    rows,
+    threads,
+    triples,
+)
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 
@@ -64,6 +70,23 @@ def test_a_gradient_is_the_same_to_the_last_bit_each_time(count: int) -> None:
     with threads(count):
         first = gradient()
         assert all(torch.equal(gradient(), first) for _ in range(5))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.001, 0.999, 0.0])
+def test_what_is_dropped_is_drawn_by_seed_and_keeps_the_mean(share: float) -> None:
+    values = torch.ones(1001, 100, requires_grad=True)
+
+    def drawn() -> torch.Tensor:
+        torch.manual_seed(3)
+        return dropped(values, share)
+
+    found = drawn()
+    (gradient,) = torch.autograd.grad(found.sum(), values)
+    found = found.detach()
+    assert torch.equal(found, drawn())
+    assert torch.equal(found, gradient)
+    assert float((found == 0).float().mean()) == pytest.approx(share, abs=0.005)
+    assert float(found.double().mean()) == pytest.approx(1, abs=0.005 / (1 - share))
 
 
 def test_an_epoch_shows_each_interaction_once_beside_what_its_user_has_not() -> None:

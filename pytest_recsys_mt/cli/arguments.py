@@ -338,8 +338,7 @@ def _projects(groups: Any) -> None:
         ),
         _argument("--data", default="mini", metavar="NAME|PATH", help=_AS_DATA),
         _argument(
-            "--ci", choices=("github", "gitlab", "jenkins", "none"), default="github",
-            help="the system that the CI file is for (default: github)",
+            "--ci", choices=("github", "gitlab", "jenkins", "none"), default="github", help="its system (default: github)",
         ),
         _argument(
             "--tests", choices=("written", "one"), default="written",

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MOST_MODULES = 520
+MOST_MODULES = 530
 """Modules of ours that a quick run of the suites imports."""
 
 MOST_CALLS = 480_000

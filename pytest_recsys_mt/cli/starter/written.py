@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,10 @@ SECONDS = 20.0
 """For planted faults. `recsys-mt write` takes longer, and chooses by more of them."""
 
 
+# The command line imports this room, so the room does not import the command line.
+_PROGRAM = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
+
+
 def write_tests(start: Start, folder: Path) -> str:
     """Replace the test of a new project by those that find most in its recommender.
 
@@ -26,14 +31,13 @@ def write_tests(start: Start, folder: Path) -> str:
     Returns:
         Why the one test stays; empty if it was replaced.
     """
-    from pytest_recsys_mt.cli import main
-
     with contextlib.chdir(folder):
         if may_cost(start.spec):
             return "its calls may cost money or time"
-        print(f"finding out what {start.spec} promises ...", file=sys.stderr)
-        options = [f"--budget={SECONDS:g}s", f"--output={TESTS}"]
-        status = main(["write", *options, *options_of(start)])
+    print(f"finding out what {start.spec} promises ...", file=sys.stderr, flush=True)
+    options = [f"--budget={SECONDS:g}s", f"--output={TESTS}"]
+    command = [sys.executable, "-c", _PROGRAM, "write", *options, *options_of(start)]
+    status = subprocess.run(command, cwd=folder, check=False).returncode
     return f"recsys-mt write ended with {status}, see above" if status else ""
 
 

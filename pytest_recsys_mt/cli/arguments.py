@@ -15,7 +15,7 @@ Command = Callable[[argparse.Namespace], int | None]
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 SECTIONS = {
-    "a project:": ("init", "try", "prompts", "mutate", "parity"),
+    "a project:": ("init", "try", "write", "prompts", "mutate", "parity"),
     "kept runs and their records:": (
         "runs",
         "compare",

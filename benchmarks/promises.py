@@ -3,7 +3,7 @@ process: runner, oracles, no pytest.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
@@ -157,6 +157,8 @@ def recsys_of(
     seed: int,
     users: int,
     cache: Path,
+    *,
+    controls: int | None = None,
 ) -> Recsys:
     """A recommender as a test of the suite would get it, on the embedded dataset.
 
@@ -166,8 +168,9 @@ def recsys_of(
         seed: Of the run: samples users and candidates, seeds transformations and noise.
         users: Most users to ask.
         cache: A folder that nothing durable is written to here.
+        controls: Calls that may be sent to see what is read; None for the usual ones.
     """
-    settings = settings_of(Design(users=users), seed, cache)
+    settings = replace(settings_of(Design(users=users), seed, cache), controls=controls)
     run = Run(settings, name="promises")
     return Recsys(
         lambda design: run.runner(recommender, name, design),

@@ -30,6 +30,8 @@ def step_by_step(
     context: Context,
     users: int,
     see: Callable[[int], Seen],
+    *,
+    first: int = FIRST_STEP,
 ) -> Verdict:
     """Ask more and more users until the verdict is clear or all `users` were asked.
 
@@ -43,6 +45,8 @@ def step_by_step(
         users: How many can be asked.
         see: Requests answers of the given total number of users, always the same first
             ones, and measures their effects.
+        first: How many are asked first. The bets of a verdict allow a look after any
+            number of users, so it changes no error rate.
 
     Raises:
         OracleError: If the limit lies outside the range of all users' effects.
@@ -51,7 +55,7 @@ def step_by_step(
     looks = 0
     ask_all = context.ask_everybody or claim.ask_everybody or context.made_up
     while True:
-        asked = users if ask_all else next_step(asked, users)
+        asked = users if ask_all else next_step(asked, users, first)
         looks += 1
         seen = see(asked)
         # The range may grow with further users, so it is an error only for all of them.
@@ -105,12 +109,12 @@ def planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
     )
 
 
-def next_step(asked: int, users: int) -> int:
+def next_step(asked: int, users: int, first: int = FIRST_STEP) -> int:
     """How many of `users` to ask next, those `asked` so far included: a few at first,
     then a tenth more each time.
     """
     more = max(LEAST_STEP, asked // 10)
-    wanted = max(FIRST_STEP, asked + more)
+    wanted = max(first, asked + more)
     return min(users, wanted)
 
 

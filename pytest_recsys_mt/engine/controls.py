@@ -30,7 +30,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.encoding import open_to_both
 from pytest_recsys_mt.oracles.judging.seen import Seen
-from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
+from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.oracles.judging.together import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.relations.transformation import Transformation, aspect_of
@@ -49,6 +49,14 @@ below: the smallest margin of the shipped suites.
 
 MOVED = 1e-9
 """Lists that differ at all lose more agreement than this."""
+
+FIRST_EXACT = 3
+"""Users whom a control of a deterministic recommender asks first: one who gets another
+answer shows that the aspect is read.
+"""
+
+FIRST_NOISY = 8
+"""The same of another recommender: so few show a large effect."""
 
 SHARE_MEASURED = "share of users whose answer changes"
 LOSS_MEASURED = "loss of agreement beyond noise"
@@ -254,7 +262,7 @@ class _Control:
         return Unread(self.aspect, shown)
 
     def _of_exact(self, users: int, wanted: int) -> int | None:
-        user_count = min(FIRST_STEP, users)
+        user_count = min(FIRST_EXACT, users)
         while True:
             pairs = self._source.pair(self._followup, user_count)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)
@@ -282,7 +290,14 @@ class _Control:
             )
 
         claim = Claim(CONTROL, "at most", MARGIN)
-        verdict = step_by_step(claim, self.control.name, self._context, users, see)
+        verdict = step_by_step(
+            claim,
+            self.control.name,
+            self._context,
+            users,
+            see,
+            first=FIRST_NOISY,
+        )
         if verdict.status == "holds":
             return verdict.users
         if verdict.status == "violated":

@@ -302,7 +302,8 @@ def _spread(sides: Sides, of: Kind) -> Mean:
 def _said(sides: Sides, given: _Given, of: Kind, unit: str) -> Own:
     """What the verdict says beside its claim."""
     of_sides = dict(zip(sides.names, map(float, sides.means), strict=True))
-    figures = {f"mean of {side}": mean for side, mean in of_sides.items()}
+    known = {side: mean for side, mean in of_sides.items() if not math.isnan(mean)}
+    figures = {f"mean of {side}": mean for side, mean in known.items()}
     extremes = ""
     if not np.isnan(sides.means).any():
         largest = max(of_sides, key=of_sides.__getitem__)

@@ -13,6 +13,7 @@ from pytest_recsys_mt.requests import (
     Recommendation,
     Request,
     Scale,
+    World,
 )
 from pytest_recsys_mt.safety.errors import (
     CacheError,
@@ -64,6 +65,7 @@ __all__ = [
     "Scale",
     "UnreachableError",
     "Verdict",
+    "World",
     "annotate",
     "dimension",
     "expect_violated",

@@ -83,7 +83,7 @@ def relations_page() -> Iterator[str]:
     )
     yield (
         "`>>>` is typed into Python, and the next line is what it answers. `np` is numpy, `mini` is the embedded data, and "
-        "`Item`, `Rating`, `Request`, `Scale` and `World` are those of `pytest_recsys_mt.requests`.\n"
+        "`Item`, `Rating`, `Request`, `Scale` and `World` are those of `pytest_recsys_mt`.\n"
     )
     for name in relations.__all__:
         if name == "Transformation":

@@ -159,6 +159,12 @@ def test_the_extreme_sides_are_found_and_named() -> None:
     assert spread(of="deviation", at_most=0.4).status == "holds"
 
 
+def test_a_side_without_any_number_has_no_mean_to_show() -> None:
+    verdict = spread({**SIDES, "d": dict.fromkeys(VALUES)})
+    assert verdict.status == "inconclusive"
+    assert set(verdict.details["figures"]) == {"mean of a", "mean of b", "mean of c"}
+
+
 def test_of_users_in_some_sides_those_in_all_count_and_the_others_are_said() -> None:
     few = {**SIDES, "a": {user: SIDES["a"][user] for user in list(VALUES)[:40]}}
     verdict = spread(few)

@@ -142,7 +142,7 @@ def _why_empty(line: Selected, column: Selected, rows: Iterable[Row]) -> _Reason
         reason = row.get("reason")
         if not is_empty or not reason:
             continue
-        if _selects(line, row, empty=True) and _selects(column, row, empty=True):
+        if selects(line, row, empty=True) and selects(column, row, empty=True):
             return _Reason(one_line(cut(reason)), row["status"] != "not-applicable")
     return _Reason(UNTOLD, was_run=False)
 
@@ -177,7 +177,7 @@ def _values(
     for row in rows:
         # The figures of an error are only of users who got an answer.
         if row["status"] == "error" or not (
-            _selects(line, row) and _selects(column, row)
+            selects(line, row) and selects(column, row)
         ):
             continue
         usual = "value" if row.get("metric") else "estimate"
@@ -199,7 +199,7 @@ def _values(
     return list(values.values()), used
 
 
-def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
+def selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
     """Whether a row is selected; an empty one may lack its
     metric, its relation and its details.
     """

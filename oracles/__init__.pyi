@@ -25,7 +25,7 @@ from pytest_recsys_mt.oracles.better_than_chance import (
 from pytest_recsys_mt.oracles.cand_dif import *
 from pytest_recsys_mt.oracles.choices_kept import *
 from pytest_recsys_mt.oracles.constant_answer import constant_answer as constant_answer
-from pytest_recsys_mt.oracles.curve import curve as curve
+from pytest_recsys_mt.oracles.curve import *
 from pytest_recsys_mt.oracles.different_ranking import (
     different_ranking as different_ranking,
 )
@@ -162,6 +162,7 @@ __all__ = [
     "log_popularity_difference",
     "long_tail",
     "low_churn",
+    "means_of_users",
     "monotone",
     "neighbours_lowered",
     "neighbours_not_lowered",

@@ -28,6 +28,7 @@ from pytest_recsys_mt.safety.sanitize import Safe
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest
+    from pytest_recsys_mt.report.planned_papers import PlannedTest
 
 OWN = "pytest_recsys_mt."
 
@@ -42,11 +43,13 @@ class Planning:
     Attributes:
         plan: The calls that the run would make.
         unplanned: By a test's id, why not all its calls are known.
+        tests: What says which tables of papers the run fills.
     """
 
     def __init__(self, run: Run) -> None:
         self.plan: Plan = run.plan
         self.unplanned: dict[str, str] = {}
+        self.tests: list[PlannedTest] = []
         self._run = run
         self._batch = run.settings.batch
 
@@ -84,15 +87,37 @@ class Planning:
                     failed_phase = _run(item, following)
                 if failed_phase is not None:
                     self.unplanned[item.nodeid] = _reason(failed_phase)
+                self.tests.append(self._planned(item))
         self.plan.begin()  # the calls from here on belong to no test
         drifts(self._run)
         self.plan.calibrate()
-        print_plan(session.config, self.plan, self.unplanned, self._run.settings)
+        print_plan(
+            session.config,
+            self.plan,
+            self.unplanned,
+            self._run.settings,
+            self.tests,
+        )
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
         if self._run.settings.json is not None:
             self._write_sums(session.config, self._run.settings.json)
         return True
+
+    def _planned(self, item: pytest.Item) -> PlannedTest:
+        from pytest_recsys_mt.report.planned import SKIPPED
+        from pytest_recsys_mt.report.planned_papers import PlannedTest
+
+        running = running_test_of(item)
+        reason = self.unplanned.get(item.nodeid, "")
+        skipped = reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+        return PlannedTest(
+            item.nodeid,
+            suite_of(item),
+            running.model,
+            tuple(running.verdicts),
+            skipped,
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:

@@ -22,6 +22,7 @@ from pytest_recsys_mt.engine.plan import (
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
+from pytest_recsys_mt.report.planned_papers import PlannedTest, papers_of
 from pytest_recsys_mt.report.planned_table import WIDTH, table_of
 from pytest_recsys_mt.safety.sanitize import Safe, one_line
 
@@ -30,6 +31,12 @@ SKIPPED = "skipped: "
 
 MOST = 5
 """Tests that are named because they cost most."""
+
+MEANING = (
+    "A line is a model, or a model in one setting. A test that fills several tables counts at each of them; an answer "
+    "that cannot be read, or an undefined figure, can leave a cell empty."
+)
+"""What stands below the tables that a run fills."""
 
 ENDS = ", which ends the run earlier"
 """End of the line on a limit that the run would reach."""
@@ -40,6 +47,7 @@ def print_plan(
     plan: Plan,
     unplanned: Mapping[str, str],
     settings: Settings,
+    tests: Sequence[PlannedTest] = (),
 ) -> None:
     """Write the plan to the terminal.
 
@@ -49,6 +57,7 @@ def print_plan(
         unplanned: By a test's id, why its calls are not all known, or why it is
             skipped.
         settings: The settings of the run.
+        tests: The tests, which say what the run fills of the tables of papers.
     """
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     reporter.write_line("")
@@ -60,6 +69,12 @@ def print_plan(
     _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
     not_planned = _write_skipped(reporter, unplanned)
     _write_tests(reporter, "not planned", not_planned)
+    for suite, texts in papers_of(tests, plan.by_test):
+        title = f"recsys-mt: what this run fills of the paper of {one_line(suite)}"
+        reporter.write_sep("=", title)
+        for text in texts:
+            _write(reporter, text, indent=8)
+        _write(reporter, MEANING)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
     _write_bound(reporter, plan, len(not_planned), settings)
 

@@ -5,7 +5,7 @@ the history: with it and instead of it.
 import pytest
 
 from pytest_recsys_mt import Message, Prompt, annotate, dimension, thresholds
-from pytest_recsys_mt.oracles import at_least, curve, not_worse
+from pytest_recsys_mt.oracles import at_least, curve, means_of_users, not_worse
 from pytest_recsys_mt.relations import with_profile
 
 LIMIT = thresholds(__file__, "generation")
@@ -75,7 +75,13 @@ def test_table_3_by_profile(recsys, profiles):
     """The line of Table 3 with the profile in place of the history."""
     alone = recsys.run(with_profile(profiles, history=False))
     verdict = at_least(alone, "ndcg@5", LIMIT["blind:ndcg@5"])
-    assert annotate(verdict, means=means(alone, "hit@5", "ndcg@5"))
+    by_user = {name: means_of_users([alone], name) for name in ("hit@5", "ndcg@5")}
+    assert annotate(
+        verdict,
+        means=means(alone, "hit@5", "ndcg@5"),
+        group="language models",
+        by_user=by_user,
+    )
 
 
 @pytest.mark.recsys_thorough

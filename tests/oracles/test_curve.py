@@ -1,9 +1,11 @@
 """Points of a curve: means and bounds that are known in closed form."""
 
+import math
+
 import pytest
 
 from pytest_recsys_mt import OracleError
-from pytest_recsys_mt.oracles import curve
+from pytest_recsys_mt.oracles import at_least, curve, means_of_users
 from pytest_recsys_mt.verdict.answers import Context
 from tests.oracles.support import FakeAnswers, ask
 
@@ -61,3 +63,20 @@ def test_there_may_be_no_side_but_there_must_be_such_a_score() -> None:
     assert curve({}) == []
     with pytest.raises(OracleError, match=r"there is no score 'hits@5'.*hit"):
         curve({1: side("a")}, "hits@5")
+
+
+def test_a_point_may_be_an_aggregate_with_the_value_of_its_verdict() -> None:
+    answers = side("ab", "ba", "ac", "bc")
+    ((_, value, _, _),) = curve({0: answers}, "jain@5")
+    first, second = 1.0, 1 / math.log2(3)
+    sums = (2 * first + second) ** 2
+    assert value == pytest.approx(sums / (4 * (2 * first**2 + second**2)))
+    assert value == at_least(answers, "jain@5", 0.1).value
+    assert curve({0: side("b", "c")}, "jain@5") == []  # undefined: nothing is found
+
+
+def test_scores_of_users_are_means_over_sides_and_of_users_on_all_of_them() -> None:
+    both = means_of_users([side("ab", "ba"), side("b", "a")], "mrr@5")
+    assert list(both.values()) == pytest.approx([(1 + 0) / 2, (1 / 2 + 1) / 2])
+    assert len(means_of_users([side("ab", "ba"), side("a")], "mrr@5")) == 1
+    assert means_of_users([], "hit@5") == {}

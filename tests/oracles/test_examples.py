@@ -90,6 +90,9 @@ def test_the_line_of_a_test_gives_a_verdict(name: str) -> None:
         exec(compile(tree, name, "exec"), names)  # noqa: S102 - our own code
     if name == "curve":
         assert [point[0] for point in names["points"]] == [2, 5, 10]
+    elif name == "means_of_users":
+        assert names["ours"]
+        assert all(0 <= score <= 1 for score in names["ours"].values())
     elif name == "slots_of":
         (asked, *_) = answers().asked
         assert names["invented"](asked.answers[0], asked, KNOWN) == (0, 0)

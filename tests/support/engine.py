@@ -6,6 +6,7 @@ from pytest_recsys_mt.engine.cases import Case, ShareSplit, Split
 from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
 from pytest_recsys_mt.engine.drift import differed, unreported
 from pytest_recsys_mt.engine.outcomes import LATELY, Outcome, of_one_time
+from pytest_recsys_mt.engine.plan import Count
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.refits import Fit
 from pytest_recsys_mt.engine.run import Run
@@ -22,6 +23,7 @@ __all__ = [
     "MOST_CALLS",
     "SHARE",
     "Case",
+    "Count",
     "Fit",
     "Outcome",
     "Recsys",

@@ -39,6 +39,7 @@ from pytest_recsys_mt.report.kept_lists import is_kept, kept
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short, limit_of
 from pytest_recsys_mt.report.outputs import record_at
+from pytest_recsys_mt.report.planned_papers import PlannedTest, papers_of
 from pytest_recsys_mt.report.raising import as_code, how_to_send
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.relation_list import promise_of
@@ -71,6 +72,7 @@ __all__ = [
     "USUAL",
     "WORDS",
     "Change",
+    "PlannedTest",
     "PullRequest",
     "Record",
     "_merged",
@@ -106,6 +108,7 @@ __all__ = [
     "mcnemar",
     "measure_of",
     "names_of",
+    "papers_of",
     "plain_requests",
     "promise_of",
     "read_answers",

@@ -47,6 +47,11 @@ class Selected:
             ``details/figures/chosen_by_place/3``.
         spread: A figure of the row that stands behind ±, found as `value` is; of
             numbers by user their standard deviation.
+        run: Of a line, the command whose record fills it, if it is not that of the table.
+        by_user: Where the row has the same figure by user, found as `value` is; the best
+            cell of such a column has a mark if it is significantly above the best one
+            of the lines whose detail ``group`` is another.
+        alpha: The p-value below which it has one.
         times: Factor from the unit of the record to that of the paper.
         plus: Added after that.
         digits: Decimals.
@@ -60,6 +65,9 @@ class Selected:
     case: str = ""
     value: str = ""
     spread: str = ""
+    run: str = ""
+    by_user: str = ""
+    alpha: float = 0.01
     times: float = 1
     plus: float = 0
     digits: int = 3

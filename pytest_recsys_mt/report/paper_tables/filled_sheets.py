@@ -93,6 +93,7 @@ def _notes(filled: Filled, data: str) -> list[str]:
     for reason, lines_by_column in filled.lacking.items():
         where = _empty_cells(lines_by_column, len(filled.values))
         notes.append(f"{NONE} (in {where}): {reason}.")
+    notes += filled.marks.notes
     notes += table.notes
     return notes
 

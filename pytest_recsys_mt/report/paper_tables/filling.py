@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from textwrap import shorten
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table
+from pytest_recsys_mt.report.paper_tables.marks import Line, Marks, marks_of
 from pytest_recsys_mt.report.sheets import NONE
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.redaction import redact
@@ -40,6 +41,7 @@ class Filled:
         lacking: Why cells are empty: by the reason and the column, the names of the
             lines.
         missing: Why lines without any cell are missing.
+        marks: The cells that are marked as significantly better than others.
     """
 
     table: Table
@@ -48,6 +50,7 @@ class Filled:
     unread: Mapping[str, Collection[int]]
     lacking: Mapping[str, Mapping[str, Sequence[str]]]
     missing: Collection[str] = ()
+    marks: Marks = field(default_factory=Marks)
 
     @property
     def lines(self) -> dict[str, list[str]]:
@@ -56,7 +59,8 @@ class Filled:
         for name, cells in self.values.items():
             pairs = zip(cells, self.table.columns, strict=True)
             texts[name] = [
-                _text_of(values, self.table, column) for values, column in pairs
+                self.marks.text(name, column, _text_of(values, self.table, column))
+                for values, column in pairs
             ]
         return texts
 
@@ -72,6 +76,7 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
     unread: dict[str, set[int]] = {}
     lacking: dict[str, dict[str, list[str]]] = {}
     missing: dict[str, None] = {}
+    lines_by_column: dict[str, list[Line]] = {}
     for model, rows_of_model in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
             name = line.name.format(model=model)
@@ -82,6 +87,9 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
                 cell, used_here = _values(table, line, column, rows_of_model, name)
                 cells.append(cell)
                 used += used_here
+                if len(cell) == len(used_here) == 1:
+                    compared = lines_by_column.setdefault(column.name, [])
+                    compared.append(Line(name, cell[0][0], used_here[0]))
                 if not cell:
                     reasons[column.name] = _why_empty(line, column, rows_of_model)
             if not any(cells) and not any(
@@ -94,9 +102,10 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
             users[name] = {_number_of_users(row) for row in used} - {0}
             unread[name] = {_users_unread(row) for row in used} - {0}
             for column_name, reason in reasons.items():
-                lines_by_column = lacking.setdefault(reason.text, {})
-                lines_by_column.setdefault(column_name, []).append(name)
-    return Filled(table, values, users, unread, lacking, missing)
+                names_by_column = lacking.setdefault(reason.text, {})
+                names_by_column.setdefault(column_name, []).append(name)
+    marks = marks_of(table, lines_by_column)
+    return Filled(table, values, users, unread, lacking, missing, marks)
 
 
 def cut(text: str) -> str:
@@ -133,7 +142,7 @@ def _why_empty(line: Selected, column: Selected, rows: Iterable[Row]) -> _Reason
         reason = row.get("reason")
         if not is_empty or not reason:
             continue
-        if _selects(line, row, empty=True) and _selects(column, row, empty=True):
+        if selects(line, row, empty=True) and selects(column, row, empty=True):
             return _Reason(one_line(cut(reason)), row["status"] != "not-applicable")
     return _Reason(UNTOLD, was_run=False)
 
@@ -168,7 +177,7 @@ def _values(
     for row in rows:
         # The figures of an error are only of users who got an answer.
         if row["status"] == "error" or not (
-            _selects(line, row) and _selects(column, row)
+            selects(line, row) and selects(column, row)
         ):
             continue
         usual = "value" if row.get("metric") else "estimate"
@@ -190,7 +199,7 @@ def _values(
     return list(values.values()), used
 
 
-def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
+def selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
     """Whether a row is selected; an empty one may lack its
     metric, its relation and its details.
     """

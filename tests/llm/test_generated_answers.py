@@ -56,7 +56,7 @@ from tests.support.safety import without_controls
 from tests.support.suites_arena import read_appraisal, read_judgement
 from tests.support.suites_lrworld import llara, read
 
-SEEDS = range(900)
+SEEDS = range(400)
 USERS = 60
 REPLICATES = 2
 

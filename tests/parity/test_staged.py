@@ -106,18 +106,18 @@ def printed(*arguments: str) -> str:
 
 
 def test_the_stage_that_loses_items_is_named(project: Path) -> None:
-    text = printed("shop.py:Shop", "shop.py:Stale")
+    text = printed("shop.py:Shop", "shop.py:Stale", "--recsys-users=40")
     assert "items of the other side for 20 users; it loses" in text
     assert "by 'retrieve'." in text
-    text = printed("shop.py:Shop", "shop.py:Empty", "--exact")
+    text = printed("shop.py:Shop", "shop.py:Empty", "--exact", "--recsys-users=40")
     assert "by 'retrieve', " in text
     assert "by 'sell'." in text
-    text = printed("shop.py:Shop", "shop.py:Broken")
+    text = printed("shop.py:Shop", "shop.py:Broken", "--recsys-users=40")
     assert "it loses" not in text
     assert "No stage of shop.py:Broken loses an item" not in text
     assert "Stages of shop.py:Broken gave no answer: 'sell' for 20 of 20" in text
     assert "no index" in text
-    text = printed("shop.py:Shop", "shop.py:Noisy")
+    text = printed("shop.py:Shop", "shop.py:Noisy", "--recsys-users=40")
     assert "Stages are not compared: shop.py:Noisy does not declare that" in text
 
 

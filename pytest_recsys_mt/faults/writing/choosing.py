@@ -89,9 +89,7 @@ def _function(option: Option) -> str:
 
 
 def _gain(
-    option: Option,
-    times_found: Mapping[str, int],
-    functions: AbstractSet[str],
+    option: Option, times_found: Mapping[str, int], functions: AbstractSet[str]
 ) -> float:
     """What a further test adds: new faults, those that one test alone finds, and what it
     alone is about.
@@ -103,9 +101,7 @@ def _gain(
 
 
 def _reasons(
-    options: Sequence[Option],
-    kept: Sequence[Option],
-    most: int,
+    options: Sequence[Option], kept: Sequence[Option], most: int
 ) -> dict[str, str]:
     found = {fault for option in kept for fault in option.finds}
     promises = {option.promise for option in kept}

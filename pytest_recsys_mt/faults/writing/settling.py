@@ -93,9 +93,7 @@ def settled(
 
 
 def _settled(
-    candidate: Candidate,
-    outcomes: Mapping[str, Outcome],
-    users: int,
+    candidate: Candidate, outcomes: Mapping[str, Outcome], users: int
 ) -> Settled:
     ended = []
     for form in candidate.forms:

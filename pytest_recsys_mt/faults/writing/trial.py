@@ -151,7 +151,7 @@ def tried(
     if len(record["models"]) > 1:
         raise FaultError(
             f"the run tests {len(record['models'])} recommenders ({', '.join(record['models'])}), and a file is written "
-            f"for one: give one --recsys-model",
+            f"for one: give one --recsys-model"
         )
     outcomes = outcomes_of(record)
     held = sum(outcome.status == "holds" for outcome in outcomes.values())
@@ -171,7 +171,7 @@ def tried(
             remedy = trial["remedy"]
             unfound[trial["fault"]] = "" if remedy is None else remedy["code"]
     say(
-        f"{len(done)} faults planted, {len(faults)} of them change answers, {len(faults) - len(unfound)} are found",
+        f"{len(done)} faults planted, {len(faults)} of them change answers, {len(faults) - len(unfound)} are found"
     )
     return Trial(
         outcomes,
@@ -184,10 +184,7 @@ def tried(
 
 
 def _faulty(
-    runs: Runs,
-    chosen: Sequence[Dose],
-    seconds: float,
-    jobs: int,
+    runs: Runs, chosen: Sequence[Dose], seconds: float, jobs: int
 ) -> Iterator[tuple[Dose, Run]]:
     """The runs with faults that begin in time, some at a time."""
     begun = time.monotonic()

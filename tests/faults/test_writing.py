@@ -215,6 +215,15 @@ def test_promises_of_a_theme_share_a_function() -> None:
     )
 
 
+def test_a_change_with_two_promises_has_a_theme_for_each() -> None:
+    """Another history gives another list on average, and another to everybody."""
+    swapped = [each for each in CANDIDATES if each.change == "swap_history"]
+    themes = [theme_of(each) for each in swapped]
+    assert None not in themes
+    assert len(set(themes)) == len(swapped) == 2
+    assert theme_of(COUNTS) in themes
+
+
 def test_no_function_hides_another_of_its_theme() -> None:
     """Python keeps the last of several functions with one name."""
     held = settle(SAME, outcome("holds"), outcome("holds")).written()

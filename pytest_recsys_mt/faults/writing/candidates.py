@@ -139,7 +139,7 @@ CANDIDATES: Sequence[Candidate] = (
         "another_history_counts",
         "swap_history",
         "Another user's history gives another list.",
-        0.1,
+        0.05,
     ),
     _same(
         "the_order_of_the_history_is_irrelevant",

@@ -16,11 +16,13 @@ class Theme:
         name: Of the function, without ``test_``.
         why: The promise in a sentence.
         changes: Relations, as code.
+        oracle: That of its promises, where others are made of the same changes.
     """
 
     name: str
     why: str
     changes: tuple[str, ...]
+    oracle: str = ""
 
 
 THEMES: Sequence[Theme] = (
@@ -68,6 +70,12 @@ THEMES: Sequence[Theme] = (
         ),
     ),
     Theme(
+        "what_a_user_had_and_liked_counts",
+        "Another user's history, and the opposite ratings, give another list.",
+        ("swap_history", "invert_ratings"),
+        "different_ranking",
+    ),
+    Theme(
         "everybody_gets_a_list_of_their_own",
         "Nobody gets a list that no history, or only the latest five, changes.",
         ("swap_history", "truncate_history(5)"),
@@ -81,6 +89,7 @@ def theme_of(candidate: Candidate) -> Theme | None:
     if candidate.setting or candidate.base:
         return None
     for theme in THEMES:
-        if candidate.change in theme.changes:
+        is_its_form = theme.oracle in ("", candidate.forms[0].oracle)
+        if candidate.change in theme.changes and is_its_form:
             return theme
     return None

@@ -7,7 +7,8 @@ planted under the default suites and under the file. The file also runs with lat
 seeds, on other users: each verdict must be the one that it was written with.
 
 With `--users` suites and file ask so many, and an exact test 20: as the command does
-where calls cost something. With `--seeds-only` nothing is planted but to write the file.
+where calls cost something. With `--seeds-only` the file is written in the usual time,
+and nothing is planted under it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from pytest_recsys_mt.faults.adequacy.judging import adequacy
 from pytest_recsys_mt.faults.adequacy.running import Run, Runs
 from pytest_recsys_mt.faults.naming import Dose
+from pytest_recsys_mt.faults.writing.budget import SECONDS
 from pytest_recsys_mt.faults.writing.candidates import CANDIDATES
 from pytest_recsys_mt.faults.writing.command import FEW_USERS
 from pytest_recsys_mt.faults.writing.page import head
@@ -56,7 +58,7 @@ def measure(model: str, given: argparse.Namespace) -> None:
     order = Order(
         arguments=[f"--recsys-model={model}", *few],
         folder=folder,
-        seconds=10_000,
+        seconds=SECONDS if given.seeds_only else 10_000,
         most=12,
         jobs=given.jobs,
         free_faults=False,

@@ -151,6 +151,13 @@ def test_a_margin_is_one_that_later_users_show() -> None:
     assert larger.margin == 0.2
 
 
+def test_a_gain_is_not_called_a_loss() -> None:
+    noisy = {str(user): loss for user, loss in enumerate([-0.7, 0.2] * 10)}
+    row = {**LOSSES, "estimate": -0.25, "users": 20, "per_user": noisy}
+    found = settle(SAME, Outcome("skipped"), outcome("holds", **row))
+    assert found.note == "0 were lost on 20 users (noise hides less than 0.1)."
+
+
 def test_the_margin_is_kept_in_nearly_all_later_runs() -> None:
     """Means of 200 users, from a law that is seen on 40 of them."""
     rng = np.random.default_rng(0)

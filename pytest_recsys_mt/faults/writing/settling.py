@@ -145,10 +145,10 @@ def _holding(
     for other, found in ended:
         if other.is_exact and other is not form and found.status == "violated":
             notes.append(f"Not for everybody: {_example(found)}")
-    estimate = row.get("estimate")
-    if row.get("allowed") == "at most" and estimate:
-        raised = "" if margin == form.margin else f" (noise hides less than {margin:g})"
-        notes.append(f"{estimate:.2g} were lost on {row['users']} users{raised}.")
+    lost = max(0.0, row.get("estimate") or 0)
+    if row.get("allowed") == "at most" and (lost or margin > form.margin):
+        raised = f" (noise hides less than {margin:g})" if margin > form.margin else ""
+        notes.append(f"{lost:.2g} were lost on {row['users']} users{raised}.")
     return Settled(candidate, form, outcome, margin, "holds", note=" ".join(notes))
 
 

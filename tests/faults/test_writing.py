@@ -36,6 +36,7 @@ from tests.support.faults_writing import (
     theme_of,
     trial_file,
     whole_file,
+    widened,
     wider,
     with_own_names,
 )
@@ -131,6 +132,27 @@ def test_one_counterexample_breaks_a_strict_promise_and_is_told_of_others() -> N
 def test_a_change_that_is_not_read_is_said_and_not_asserted() -> None:
     found = settle(COUNTS, outcome("violated"))
     assert (found.verdict, found.form) == ("not read", None)
+
+
+def test_an_error_that_a_change_causes_is_a_broken_promise() -> None:
+    """As of a model of which a missing rating makes scores of NaN."""
+    missing = next(each for each in CANDIDATES if "nan" in each.change)
+    failed = outcome("error", reason="27 of the 351 scores are NaN")
+    found = settle(missing, failed)
+    assert (found.verdict, found.note) == ("violated", failed.reason)
+    assert found.ends_as(failed)
+    assert not found.ends_as(outcome("holds"))
+    assert not settle(SAME, outcome("holds"), outcome("holds")).ends_as(failed)
+
+
+def test_a_larger_margin_is_that_of_the_whole_function() -> None:
+    """Else the file would have a function more, and could have more than allowed."""
+    row = {**LOSSES, "estimate": 0.0}
+    repeated = next(each for each in CANDIDATES if each.change == "duplicate_history")
+    tolerant = Outcome("violated"), outcome("holds", **row)
+    both = [settle(each, *tolerant) for each in (SAME, repeated, STRICT)]
+    margins = [each.margin for each in widened(both, both[0], 0.1)]
+    assert margins == [0.1, 0.1, both[2].margin]
 
 
 def test_what_holds_because_it_is_not_read_says_nothing() -> None:

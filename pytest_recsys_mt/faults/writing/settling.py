@@ -73,6 +73,13 @@ class Settled:
         """The users of whom the change was asked."""
         return int(self.outcome.row.get("account", {}).get("asked") or 0)
 
+    def ends_as(self, outcome: Outcome) -> bool:
+        """Whether a later run shows the same; an error that a change causes is a broken
+        promise, too.
+        """
+        broken = self.verdict == "violated" and outcome.status == "error"
+        return broken or outcome.status == self.verdict
+
 
 def settled(
     candidate: Candidate,
@@ -116,7 +123,10 @@ def _settled(
             note = _example(outcome)
             return Settled(candidate, form, outcome, form.margin, "violated", note=note)
     form, outcome = ended[-1]
-    if outcome.status in ("inconclusive", "error"):
+    if outcome.status == "error":
+        note = outcome.reason
+        return Settled(candidate, form, outcome, form.margin, "violated", note=note)
+    if outcome.status == "inconclusive":
         return Settled(candidate, None, outcome, 0, "unsettled", outcome.reason)
     reasons = [each.reason for _, each in ended if each.reason]
     reason = reasons[-1] if reasons else "it did not run"

@@ -207,16 +207,15 @@ def _on_others(
         changed = False
         for each in list(kept):
             outcome = ended[each.candidate.name]
-            if outcome.status == each.verdict:
+            if each.ends_as(outcome):
                 continue
             changed = True
-            place = kept.index(each)
             larger = wider(each) if outcome.status == "inconclusive" else None
             if larger is None or is_last or each.verdict != "holds":
                 dropped[each.candidate.name] = _unlike(each, outcome, attempt)
-                del kept[place]
+                kept = [other for other in kept if other.candidate != each.candidate]
             else:
-                kept[place] = larger
+                kept = widened(kept, each, larger.margin)
         say(
             f"on other users (seed {attempt}): {len(kept)} of {len(ended)} tests kept"
             + (", some with larger margins" if changed else "")
@@ -224,6 +223,17 @@ def _on_others(
         if not changed:
             break
     return kept, ended, dropped
+
+
+def widened(kept: Sequence[Settled], one: Settled, margin: float) -> list[Settled]:
+    """The promises with a larger margin of one and of those that share its function:
+    with another margin it would need a function of its own.
+    """
+    function = _function(one)
+    return [
+        replace(each, margin=margin) if _function(each) == function else each
+        for each in kept
+    ]
 
 
 def _unlike(each: Settled, outcome: Outcome, seed: int) -> str:

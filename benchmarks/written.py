@@ -1,6 +1,6 @@
 """How much the file of `recsys-mt write` finds and costs beside the default suites.
 
-    python -m benchmarks.written itemknn bm25 [--seeds 20] [--users 60] [--folder DIR]
+    python -m benchmarks.written itemknn bm25 [--seeds 20] [--users 70] [--folder DIR]
 
 The file is written by half of the kinds of faults. Those of the other half are then
 planted under the default suites and under the file. The file also runs with later

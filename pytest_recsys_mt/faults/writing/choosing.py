@@ -105,19 +105,18 @@ def _reasons(
 ) -> dict[str, str]:
     found = {fault for option in kept for fault in option.finds}
     promises = {option.promise for option in kept}
+    others = f"{most} others find more"
     reasons = {}
     for option in options:
         if option in kept:
             continue
-        missing = [fault for fault in option.finds if fault not in found]
+        alone = ", ".join(sorted(fault for fault in option.finds if fault not in found))
         if option.promise in promises:
             reasons[option.name] = "another form of it is written"
-        elif missing:
-            reasons[option.name] = (
-                f"{most} others find more; it alone finds {', '.join(sorted(missing))}"
-            )
+        elif alone:
+            reasons[option.name] = f"{others}; it alone finds {alone}"
         else:
             reasons[option.name] = (
-                f"{most} others find more, and all of its {len(option.finds)} faults"
+                f"{others}, and all of its {len(option.finds)} faults"
             )
     return reasons

@@ -74,9 +74,7 @@ class Settled:
         return int(self.outcome.row.get("account", {}).get("asked") or 0)
 
     def ends_as(self, outcome: Outcome) -> bool:
-        """Whether a later run shows the same; an error that a change causes is a broken
-        promise, too.
-        """
+        """Whether a later run shows the same; an error is a broken promise, too."""
         broken = self.verdict == "violated" and outcome.status == "error"
         return broken or outcome.status == self.verdict
 

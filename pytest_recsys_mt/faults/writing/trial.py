@@ -5,6 +5,7 @@ faults.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,13 +119,8 @@ def _mixed(some: Sequence[Dose]) -> list[Dose]:
     by_module: dict[str, list[Dose]] = {}
     for dose in some:
         by_module.setdefault(dose.kind.__module__, []).append(dose)
-    longest = max(map(len, by_module.values()), default=0)
-    return [
-        own[place]
-        for place in range(longest)
-        for own in by_module.values()
-        if place < len(own)
-    ]
+    turns = itertools.zip_longest(*by_module.values())
+    return [dose for turn in turns for dose in turn if dose is not None]
 
 
 def tried(

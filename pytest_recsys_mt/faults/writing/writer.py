@@ -226,9 +226,7 @@ def _on_others(
 
 
 def widened(kept: Sequence[Settled], one: Settled, margin: float) -> list[Settled]:
-    """The promises with a larger margin of one and of those that share its function:
-    with another margin it would need a function of its own.
-    """
+    """The promises with a larger margin of one, and of those in its function."""
     function = _function(one)
     return [
         replace(each, margin=margin) if _function(each) == function else each

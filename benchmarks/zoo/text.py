@@ -269,3 +269,8 @@ class AsText(LLMRecommender):
         """Learn the titles, and let the model know the films."""
         super().fit(dataset, seed)
         self._reader.learn(Taste(dataset))
+
+
+def sound() -> AsText:
+    """The sound text model whose answers vary, as a spec names it."""
+    return AsText(Reader())

@@ -23,7 +23,7 @@ from pytest_recsys_mt.faults.writing.settling import (
 )
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
-from pytest_recsys_mt.faults.writing.writer import with_own_names
+from pytest_recsys_mt.faults.writing.writer import widened, with_own_names
 
 __all__ = [
     "CANDIDATES",
@@ -47,6 +47,7 @@ __all__ = [
     "theme_of",
     "trial_file",
     "whole_file",
+    "widened",
     "wider",
     "with_own_names",
 ]

@@ -30,7 +30,7 @@ def budget_of(text: str) -> Budget:
     found = _FORM.fullmatch(text.strip().lower())
     if found is None or not float(found[1]):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no budget: write seconds, calls or dollars, as 60s, 300calls or 2usd",
+            f"{text!r} is no budget: write seconds, calls or dollars, as 60s, 300calls or 2usd"
         )
     number = float(found[1])
     if found[2] == "s":

@@ -89,9 +89,7 @@ def _function(option: Option) -> str:
 
 
 def _gain(
-    option: Option,
-    times_found: Mapping[str, int],
-    functions: AbstractSet[str],
+    option: Option, times_found: Mapping[str, int], functions: AbstractSet[str]
 ) -> float:
     """What a further test adds: new faults, those that one test alone finds, and what it
     alone is about.
@@ -103,25 +101,22 @@ def _gain(
 
 
 def _reasons(
-    options: Sequence[Option],
-    kept: Sequence[Option],
-    most: int,
+    options: Sequence[Option], kept: Sequence[Option], most: int
 ) -> dict[str, str]:
     found = {fault for option in kept for fault in option.finds}
     promises = {option.promise for option in kept}
+    others = f"{most} others find more"
     reasons = {}
     for option in options:
         if option in kept:
             continue
-        missing = [fault for fault in option.finds if fault not in found]
+        alone = ", ".join(sorted(fault for fault in option.finds if fault not in found))
         if option.promise in promises:
             reasons[option.name] = "another form of it is written"
-        elif missing:
-            reasons[option.name] = (
-                f"{most} others find more; it alone finds {', '.join(sorted(missing))}"
-            )
+        elif alone:
+            reasons[option.name] = f"{others}; it alone finds {alone}"
         else:
             reasons[option.name] = (
-                f"{most} others find more, and all of its {len(option.finds)} faults"
+                f"{others}, and all of its {len(option.finds)} faults"
             )
     return reasons

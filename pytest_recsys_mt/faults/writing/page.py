@@ -67,7 +67,7 @@ def head(file: File, command: str, run: str) -> str:
     trial = file.trial
     record = trial.record
     found = found_by(file)
-    users = sum(each.asked for each in file.promises if _is_in(each, file))
+    users = sum(each.asked for each in file.chosen)
     sentences = (
         f"Of {len(file.promises)} promises {counts(file.promises)}{_beyond(file)} (data {one_line(record['data'])}, seed "
         f"{record['seed']}). These {len(file.chosen)} promises, in {len(file.tests)} tests, find {len(found)} of {len(trial.faults)} planted faults that change "
@@ -124,10 +124,6 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield from textwrap.wrap(paragraph, WIDTH)
 
 
-def _is_in(each: Settled, file: File) -> bool:
-    return each.candidate.name in {other.candidate.name for other in file.chosen}
-
-
 def page(file: File) -> str:
     """The page of ``--explain``."""
     trial = file.trial
@@ -167,7 +163,7 @@ def _verdict(each: Settled) -> str:
 def _fate(each: Settled, file: File) -> str:
     """Whether a promise is in the file; if not, why."""
     name = each.candidate.name
-    if _is_in(each, file):
+    if name in {other.candidate.name for other in file.chosen}:
         ended = file.elsewhere[name].status
         return f"yes; on other users: {ended}"
     if name in file.dropped:
@@ -201,10 +197,8 @@ def _faults(file: File) -> Iterator[str]:
     for fault, does in trial.faults.items():
         tests = [
             each.candidate.name
-            for each in file.promises
-            if each.form is not None
-            and _is_in(each, file)
-            and fault in trial.finds.get(each.test, ())
+            for each in file.chosen
+            if fault in trial.finds.get(each.test, ())
         ]
         shown = ", ".join(tests) or "nothing in the file"
         yield f"| {_cell(fault)} | {_cell(does)} | {shown} |"

@@ -73,6 +73,11 @@ class Settled:
         """The users of whom the change was asked."""
         return int(self.outcome.row.get("account", {}).get("asked") or 0)
 
+    def ends_as(self, outcome: Outcome) -> bool:
+        """Whether a later run shows the same; an error is a broken promise, too."""
+        broken = self.verdict == "violated" and outcome.status == "error"
+        return broken or outcome.status == self.verdict
+
 
 def settled(
     candidate: Candidate,
@@ -93,9 +98,7 @@ def settled(
 
 
 def _settled(
-    candidate: Candidate,
-    outcomes: Mapping[str, Outcome],
-    users: int,
+    candidate: Candidate, outcomes: Mapping[str, Outcome], users: int
 ) -> Settled:
     ended = []
     for form in candidate.forms:
@@ -118,7 +121,10 @@ def _settled(
             note = _example(outcome)
             return Settled(candidate, form, outcome, form.margin, "violated", note=note)
     form, outcome = ended[-1]
-    if outcome.status in ("inconclusive", "error"):
+    if outcome.status == "error":
+        note = outcome.reason
+        return Settled(candidate, form, outcome, form.margin, "violated", note=note)
+    if outcome.status == "inconclusive":
         return Settled(candidate, None, outcome, 0, "unsettled", outcome.reason)
     reasons = [each.reason for _, each in ended if each.reason]
     reason = reasons[-1] if reasons else "it did not run"
@@ -147,10 +153,10 @@ def _holding(
     for other, found in ended:
         if other.is_exact and other is not form and found.status == "violated":
             notes.append(f"Not for everybody: {_example(found)}")
-    estimate = row.get("estimate")
-    if row.get("allowed") == "at most" and estimate:
-        raised = "" if margin == form.margin else f" (noise hides less than {margin:g})"
-        notes.append(f"{estimate:.2g} were lost on {row['users']} users{raised}.")
+    lost = max(0.0, row.get("estimate") or 0)
+    if row.get("allowed") == "at most" and (lost or margin > form.margin):
+        raised = f" (noise hides less than {margin:g})" if margin > form.margin else ""
+        notes.append(f"{lost:.2g} were lost on {row['users']} users{raised}.")
     return Settled(candidate, form, outcome, margin, "holds", note=" ".join(notes))
 
 

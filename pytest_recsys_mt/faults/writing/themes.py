@@ -16,23 +16,20 @@ class Theme:
         name: Of the function, without ``test_``.
         why: The promise in a sentence.
         changes: Relations, as code.
+        oracle: That of its promises, where others are made of the same changes.
     """
 
     name: str
     why: str
     changes: tuple[str, ...]
+    oracle: str = ""
 
 
 THEMES: Sequence[Theme] = (
     Theme(
         "what_says_nothing_about_taste_changes_nothing",
         "The order of the history, a row that stands twice and the name of a user say nothing about taste.",
-        (
-            "reorder_history",
-            "duplicate_history",
-            "rename_user",
-            "unseen_in_history",
-        ),
+        ("reorder_history", "duplicate_history", "rename_user", "unseen_in_history"),
     ),
     Theme(
         "the_scale_of_ratings_is_irrelevant",
@@ -42,12 +39,7 @@ THEMES: Sequence[Theme] = (
     Theme(
         "who_asks_and_who_answers_is_irrelevant",
         "Other requests, another process and a second time give the same list.",
-        (
-            "same_seed_same_answer",
-            "ask_alone",
-            "ask_in_one_batch",
-            "ask_elsewhere",
-        ),
+        ("same_seed_same_answer", "ask_alone", "ask_in_one_batch", "ask_elsewhere"),
     ),
     Theme(
         "one_item_changes_little",
@@ -56,8 +48,15 @@ THEMES: Sequence[Theme] = (
     ),
     Theme(
         "how_the_data_are_written_is_irrelevant",
-        "Rows in another order and other ids in training give the same lists.",
-        ("permute_rows", "renumber_users", "renumber_items"),
+        "Rows in another order or form, and other ids, in training give the same lists.",
+        (
+            "permute_rows",
+            "renumber_users",
+            "renumber_items",
+            "other_form",
+            "jitter_ratings(1e-9)",
+            "invalid_ratings('nan')",
+        ),
     ),
     Theme(
         "the_wording_is_irrelevant",
@@ -69,6 +68,12 @@ THEMES: Sequence[Theme] = (
             "change_case()",
             "random_words()",
         ),
+    ),
+    Theme(
+        "what_a_user_had_and_liked_counts",
+        "Another user's history, and the opposite ratings, give another list.",
+        ("swap_history", "invert_ratings"),
+        "different_ranking",
     ),
     Theme(
         "everybody_gets_a_list_of_their_own",
@@ -84,6 +89,7 @@ def theme_of(candidate: Candidate) -> Theme | None:
     if candidate.setting or candidate.base:
         return None
     for theme in THEMES:
-        if candidate.change in theme.changes:
+        is_its_form = theme.oracle in ("", candidate.forms[0].oracle)
+        if candidate.change in theme.changes and is_its_form:
             return theme
     return None

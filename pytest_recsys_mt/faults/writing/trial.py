@@ -5,6 +5,7 @@ faults.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,13 +119,8 @@ def _mixed(some: Sequence[Dose]) -> list[Dose]:
     by_module: dict[str, list[Dose]] = {}
     for dose in some:
         by_module.setdefault(dose.kind.__module__, []).append(dose)
-    longest = max(map(len, by_module.values()), default=0)
-    return [
-        own[place]
-        for place in range(longest)
-        for own in by_module.values()
-        if place < len(own)
-    ]
+    turns = itertools.zip_longest(*by_module.values())
+    return [dose for turn in turns for dose in turn if dose is not None]
 
 
 def tried(
@@ -151,7 +147,7 @@ def tried(
     if len(record["models"]) > 1:
         raise FaultError(
             f"the run tests {len(record['models'])} recommenders ({', '.join(record['models'])}), and a file is written "
-            f"for one: give one --recsys-model",
+            f"for one: give one --recsys-model"
         )
     outcomes = outcomes_of(record)
     held = sum(outcome.status == "holds" for outcome in outcomes.values())
@@ -171,7 +167,7 @@ def tried(
             remedy = trial["remedy"]
             unfound[trial["fault"]] = "" if remedy is None else remedy["code"]
     say(
-        f"{len(done)} faults planted, {len(faults)} of them change answers, {len(faults) - len(unfound)} are found",
+        f"{len(done)} faults planted, {len(faults)} of them change answers, {len(faults) - len(unfound)} are found"
     )
     return Trial(
         outcomes,
@@ -184,10 +180,7 @@ def tried(
 
 
 def _faulty(
-    runs: Runs,
-    chosen: Sequence[Dose],
-    seconds: float,
-    jobs: int,
+    runs: Runs, chosen: Sequence[Dose], seconds: float, jobs: int
 ) -> Iterator[tuple[Dose, Run]]:
     """The runs with faults that begin in time, some at a time."""
     begun = time.monotonic()

@@ -19,12 +19,7 @@ from pytest_recsys_mt.faults.writing.rendering import (
     whole_file,
     words,
 )
-from pytest_recsys_mt.faults.writing.settling import (
-    USERS,
-    Settled,
-    settled,
-    wider,
-)
+from pytest_recsys_mt.faults.writing.settling import USERS, Settled, settled, wider
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import (
     Outcome,
@@ -41,10 +36,6 @@ small."""
 
 SHOWN = 4
 """Faults that a comment names."""
-
-_ONCE = ("ask_elsewhere", "permute_rows", "renumber_users", "renumber_items")
-"""Changes that meet no planted fault, or whose runs take long: they are asked without
-faults alone."""
 
 _ENDS = {"holds": "held", "violated": "was violated"}
 
@@ -122,7 +113,8 @@ def write(
         or (each.form is not None and each.test in choice.chosen)
     ]
     chosen, elsewhere, dropped = _on_others(order, chosen, say)
-    by_place = sorted(chosen, key=lambda each: _place(each, promises))
+    places = {each.name: place for place, each in enumerate(candidates)}
+    by_place = sorted(chosen, key=lambda each: places[each.candidate.name])
     tests = with_own_names(
         [_test(some, found, order) for some in _in_functions(by_place)]
     )
@@ -136,12 +128,6 @@ def write(
         dropped,
         order.beyond_budget,
     )
-
-
-def _place(each: Settled, promises: Sequence[Settled]) -> int:
-    """The place of a promise among all."""
-    names = [other.candidate.name for other in promises]
-    return names.index(each.candidate.name)
 
 
 def planned(order: Order, candidates: Sequence[Candidate]) -> tuple[int, float]:
@@ -163,9 +149,7 @@ def _runs(order: Order, candidates: Sequence[Candidate]) -> Runs:
 
 
 def _meets_faults(
-    candidates: Sequence[Candidate],
-    nodeid: str,
-    outcomes: Mapping[str, str],
+    candidates: Sequence[Candidate], nodeid: str, outcomes: Mapping[str, str]
 ) -> bool:
     """Whether a form is run with faults: it can meet one, and no form before it held."""
     passed = {test_name(test) for test, ended in outcomes.items() if ended == "passed"}
@@ -174,7 +158,9 @@ def _meets_faults(
         names = [form_name(candidate, form) for form in candidate.forms]
         if name in names:
             is_first = passed.isdisjoint(names[: names.index(name)])
-            return is_first and candidate.change not in _ONCE
+            # Another process starts slowly, and faults leave training as it is.
+            slow = candidate.fits_again or candidate.change == "ask_elsewhere"
+            return is_first and not slow
     return False
 
 
@@ -205,9 +191,7 @@ def _choice(promises: Sequence[Settled], found: Trial, most: int) -> Choice:
 
 
 def _on_others(
-    order: Order,
-    chosen: Sequence[Settled],
-    say: Callable[[str], None],
+    order: Order, chosen: Sequence[Settled], say: Callable[[str], None]
 ) -> tuple[list[Settled], dict[str, Outcome], dict[str, str]]:
     """The tests as they stand on other users: margins that are too small there are
     widened, and what does not end as on the first users is left out.
@@ -223,23 +207,31 @@ def _on_others(
         changed = False
         for each in list(kept):
             outcome = ended[each.candidate.name]
-            if outcome.status == each.verdict:
+            if each.ends_as(outcome):
                 continue
             changed = True
-            place = kept.index(each)
             larger = wider(each) if outcome.status == "inconclusive" else None
             if larger is None or is_last or each.verdict != "holds":
                 dropped[each.candidate.name] = _unlike(each, outcome, attempt)
-                del kept[place]
+                kept = [other for other in kept if other.candidate != each.candidate]
             else:
-                kept[place] = larger
+                kept = widened(kept, each, larger.margin)
         say(
             f"on other users (seed {attempt}): {len(kept)} of {len(ended)} tests kept"
-            + (", some with larger margins" if changed else ""),
+            + (", some with larger margins" if changed else "")
         )
         if not changed:
             break
     return kept, ended, dropped
+
+
+def widened(kept: Sequence[Settled], one: Settled, margin: float) -> list[Settled]:
+    """The promises with a larger margin of one, and of those in its function."""
+    function = _function(one)
+    return [
+        replace(each, margin=margin) if _function(each) == function else each
+        for each in kept
+    ]
 
 
 def _unlike(each: Settled, outcome: Outcome, seed: int) -> str:

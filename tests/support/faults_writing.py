@@ -17,7 +17,7 @@ from pytest_recsys_mt.faults.writing.rendering import (
 from pytest_recsys_mt.faults.writing.settling import (
     MARGINS,
     Settled,
-    reached,
+    later_margin,
     settled,
     wider,
 )
@@ -41,7 +41,7 @@ __all__ = [
     "code_of",
     "doses",
     "form_name",
-    "reached",
+    "later_margin",
     "settled",
     "slug",
     "theme_of",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, pstdev
+
+import numpy as np
 
 from pytest_recsys_mt.faults.writing.candidates import Candidate, Form, form_name
 from pytest_recsys_mt.faults.writing.rendering import Written
@@ -21,13 +22,11 @@ USERS = math.ceil(math.log(1 - CHANCE) / math.log(1 - SHARE))
 MARGINS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Margins that are written; between two the reader sees no difference."""
 
-WIDTH = 3.1
-"""The bound of the mean of n losses of zero is about this by n: ln(1 / 0.05), see
-`docs/statistics.md`.
-"""
+RUNS = 50
+"""Later runs that are simulated for a margin."""
 
-DEVIATIONS = 2.5
-"""Standard errors between the mean and a bound that is kept in nearly all later runs."""
+MISSES = 1
+"""Simulated runs that may not show it."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,13 @@ class Settled:
         return Written(
             self.candidate, self.form, self.margin, self.users, comments, xfail
         )
+
+    @property
+    def comment(self) -> str:
+        """The note, and why the margin is larger than the promise's own."""
+        if self.form is None or self.margin <= self.form.margin:
+            return self.note
+        return f"{self.note} Noise hides less than {self.margin:g}.".strip()
 
     @property
     def test(self) -> str:
@@ -143,34 +149,52 @@ def _holding(
     margin = form.margin
     row = outcome.row
     if row.get("allowed") == "at most":
-        needed = reached(list(row.get("per_user", {}).values()), users)
-        larger = [each for each in MARGINS if each >= max(needed, margin)]
-        if not larger:
-            reason = f"{users} users show no margin below {MARGINS[-1]}"
+        losses = list(row.get("per_user", {}).values())
+        larger = later_margin(losses, users, margin)
+        if larger is None:
+            reason = f"{users} users show no margin up to {MARGINS[-1]:g}"
             return Settled(candidate, None, outcome, 0, "unsettled", reason)
-        margin = larger[0]
+        margin = larger
     notes = []
     for other, found in ended:
         if other.is_exact and other is not form and found.status == "violated":
             notes.append(f"Not for everybody: {_example(found)}")
     lost = max(0.0, row.get("estimate") or 0)
     if row.get("allowed") == "at most" and (lost or margin > form.margin):
-        raised = f" (noise hides less than {margin:g})" if margin > form.margin else ""
-        notes.append(f"{lost:.2g} were lost on {row['users']} users{raised}.")
+        notes.append(f"{lost:.2g} were lost on {row['users']} users.")
     return Settled(candidate, form, outcome, margin, "holds", note=" ".join(notes))
 
 
-def reached(values: Sequence[float], users: int) -> float:
-    """The bound of a mean that nearly all later runs on so many users will show.
+def later_margin(
+    values: Sequence[float], users: int, least: float = 0.0
+) -> float | None:
+    """The smallest of the usual margins that nearly all later runs will show.
+
+    Each of `RUNS` later runs is simulated: a law is drawn from the losses that were
+    seen (Bayesian bootstrap, Rubin 1981), and so many users from the law. The largest
+    loss counts once more than it was seen, since a few users show rare ones seldom.
 
     Args:
         values: Losses of some users, each in [-1, 1].
-        users: How many are asked.
+        users: How many a later run asks.
+        least: The smallest margin to consider.
+
+    Returns:
+        None if no usual margin is large enough.
     """
-    if len(values) < 2:
-        return WIDTH / users
-    error = pstdev(values) / math.sqrt(users)
-    return max(0.0, fmean(values)) + DEVIATIONS * error + WIDTH / users
+    from pytest_recsys_mt.oracles.statistics.betting import Bets
+
+    draw = np.random.default_rng(0)
+    seen = np.append(np.asarray(values, float), max([0.0, *values]))
+    later = []
+    for _ in range(RUNS):
+        law = draw.dirichlet(np.ones(len(seen)))
+        later.append(Bets(draw.choice(seen, users, p=law), -1.0, 1.0))
+    for margin in MARGINS:
+        missed = [runs.p_at_least(margin) > 1 - CHANCE for runs in later]
+        if margin >= least and sum(missed) <= MISSES:
+            return margin
+    return None
 
 
 def _example(outcome: Outcome) -> str:

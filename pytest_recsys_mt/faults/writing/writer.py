@@ -286,7 +286,7 @@ def _test(some: Sequence[Settled], found: Trial, order: Order) -> Written:
         xfail = "a broken promise" if order.broken == "xfail" else ""
         return replace(first.written(comments), xfail=xfail)
     comments = [" ".join([*comments, *_found(some, found)])]
-    comments += [each.note for each in some if each.note]
+    comments += [each.comment for each in some if each.comment]
     if len(some) == 1 or theme is None:
         return first.written(comments)
     changes = tuple(each.candidate.change for each in some)

@@ -13,7 +13,7 @@ from pytest_recsys_mt.recommenders import may_cost
 TESTS = "test_recsys.py"
 """The file that is written; the one test that stood there is an example."""
 
-SECONDS = 20.0
+SECONDS = 10.0
 """For planted faults. `recsys-mt write` takes longer, and chooses by more of them."""
 
 

@@ -34,6 +34,12 @@ MOST = 12
 FEW_USERS = 20
 """Users of an exact test where calls are counted."""
 
+USUAL_CALLS = 8000
+"""About what the trial and the runs on other users send."""
+
+LONGEST = 90.0
+"""Seconds that they may take before calls are limited."""
+
 USERS_OF_DEAR = 70
 """Users of a run there, unless the arguments say how many: without a loss, a margin of
 0.05 takes 62, and a few more if answers vary."""
@@ -165,18 +171,35 @@ def _order(given: argparse.Namespace) -> tuple[Order, Sequence[Candidate]]:
     if may_cost(spec) and budget.calls is None and budget.usd is None:
         # Seconds limit the faults alone: calls that cost something are limited too.
         budget = replace(budget, calls=CALLS)
-    counts_calls = budget.calls is not None or budget.usd is not None
     order = Order(
         arguments=given.pytest,
         folder=given.folder,
         seconds=budget.seconds or SECONDS,
         most=given.most,
         jobs=given.jobs,
-        free_faults=counts_calls,
+        free_faults=False,
         broken=given.broken,
         thing=_thing(_value_of("--recsys-data", given.pytest)),
     )
-    return _within(order, budget, CANDIDATES) if counts_calls else (order, CANDIDATES)
+    if budget.calls is None and budget.usd is None:
+        budget = replace(budget, calls=_calls_of_slow(order, CANDIDATES))
+    if budget.calls is None and budget.usd is None:
+        return order, CANDIDATES
+    return _within(replace(order, free_faults=True), budget, CANDIDATES)
+
+
+def _calls_of_slow(order: Order, candidates: Sequence[Candidate]) -> int | None:
+    """How many calls a recommender answers in `LONGEST`; None if all that are usual."""
+    from pytest_recsys_mt.faults.writing.writer import seconds_a_request
+
+    seconds = seconds_a_request(order, candidates)
+    if seconds * USUAL_CALLS <= LONGEST:
+        return None
+    calls = int(LONGEST / seconds)
+    _say(
+        f"a request takes {1000 * seconds:.0f} ms, so {calls:,} calls are asked; --budget=10000calls asks more"
+    )
+    return calls
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str | None:

@@ -136,6 +136,14 @@ def planned(order: Order, candidates: Sequence[Candidate]) -> tuple[int, float]:
     return int(plan["to_make"]), float(plan.get("usd") or 0)
 
 
+def seconds_a_request(order: Order, candidates: Sequence[Candidate]) -> float:
+    """How long the recommender takes for a request, of the first promise's twenty."""
+    few = replace(order, arguments=[*order.arguments, "--recsys-users=20"])
+    latency = _runs(few, candidates[:1]).once("latency")["time"]["latency"]
+    medians = (row[name] for row in latency for name in ("p50", "batched_p50"))
+    return max((median for median in medians if median), default=0.0)
+
+
 def _runs(order: Order, candidates: Sequence[Candidate]) -> Runs:
     path = order.folder / "test_trial.py"
     path.parent.mkdir(parents=True, exist_ok=True)

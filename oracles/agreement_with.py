@@ -26,7 +26,13 @@ from pytest_recsys_mt.oracles.labelled_units import (
     order_of_two,
     require_shared_category,
 )
-from pytest_recsys_mt.oracles.own_numbers import Own, by_unit, concluded
+from pytest_recsys_mt.oracles.own_numbers import (
+    Own,
+    as_mapping,
+    by_unit,
+    concluded,
+    require_words,
+)
 from pytest_recsys_mt.oracles.statistics.ratio import Ratio
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.verdict.answers import Context
@@ -76,8 +82,8 @@ def agreement_with(
         assert agreement_with(labels, verdicts, recsys.context, at_least=0.6, by="kappa", unit="questions")
 
     Args:
-        labels: From a unit (any key) to its label, or to a sequence of several people's.
-            By ``systems``, from a system to such a mapping of numbers.
+        labels: From a unit (any key) to its label, or to a sequence of several people's;
+            None among these says that one gave none, and the others count. By ``systems``, from a system to such a mapping of numbers.
         values: Those of the judge or metric, in the same form. A labelled unit without
             a value counts against every claim; one without a label is left out.
         context: The fixture's `recsys.context`.
@@ -92,7 +98,9 @@ def agreement_with(
         OracleError: If values and labels share no category, unit or system.
     """
     oracle = f"agreement_with:{by}"
+    require_words(oracle, context, name, unit)
     limit = _limit(oracle, by, at_least, (span, labels_span))
+    labels, values = as_mapping(labels), as_mapping(values)
     said = Said(limit, f"{by} of {name}", unit)
     if by == "systems":
         both = sides_of_systems(oracle, labels, values, span, labels_span)
@@ -130,7 +138,7 @@ def _of_units(
     read = number if by == "tau" else category
     units = Units.of(
         oracle,
-        by_unit(oracle, "labels", labels, partial(read, oracle, "labels")),
+        by_unit(oracle, "labels", labels, partial(read, oracle, "labels"), some=True),
         by_unit(oracle, "values", values, partial(read, oracle, "values")),
     )
     if by != "tau":

@@ -22,6 +22,7 @@ from pytest_recsys_mt.oracles.own_numbers import (
     numbered_by_value,
     numbers_by_unit,
     of_unit,
+    require_words,
     span_of_numbers,
     too_many_missing,
 )
@@ -75,6 +76,7 @@ def judged(
             are given.
     """
     oracle = f"judged:{name}"
+    require_words("judged", context, name, unit)
     promise, limit = _limit(oracle, at_most, at_least)
     ends = span_of_numbers(oracle, "span", span)
     read = numbers_by_unit(oracle, "values", values, ends)

@@ -13,6 +13,7 @@ from pytest_recsys_mt.oracles.judging.account import joined, missing_in_words
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.own_numbers import (
     Own,
+    as_mapping,
     concluded,
     means,
     numbers_by_unit,
@@ -68,7 +69,7 @@ def sides_of_systems(
         )
         columns = {}
         for system in values:
-            of_system = given[system]
+            of_system = as_mapping(given[system])
             if not isinstance(of_system, Mapping):
                 raise OracleError(
                     f"{oracle}: {what}[{system!r}] must be a mapping from units to numbers, got {of_system!r}",
@@ -88,7 +89,8 @@ def judge_systems(
     """The verdict on two rankings of systems."""
     values, labels = both
     claim = Claim(oracle, "at least", said.limit, measures=MEASURES)
-    obstacle = values.obstacle or labels.obstacle
+    few = values.too_few_shared(context) or labels.too_few_shared(context)
+    obstacle = values.obstacle or labels.obstacle or few
     own = Own(said.metric, said.unit, labels.account, obstacle=obstacle)
     missing = values.account.missing
     if not obstacle and missing:

@@ -78,18 +78,23 @@ def never_differs(
         followup,
         source.applicable(followup) if users is None else users,
     )
-    verdict = with_vacuity(_judged(source, followup, pairs), source, followup)
-    return reported(verdict, never_differs, source, followup)
+    verdict, seen_again = _judged(source, followup, pairs)
+    verdict = with_vacuity(verdict, source, followup)
+    return reported(verdict, never_differs, source, followup, shrinks=seen_again)
 
 
-def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
+def _judged(source: Answers, followup: Answers, pairs: Pairs) -> tuple[Verdict, bool]:
+    """The verdict, and whether each user's difference was seen again. If not, other
+    requests may be what changed the answers.
+    """
+
     def differ(source: Asked, followup: Asked) -> float:
         require_answer(source, followup)
         return _differ(source, followup)
 
     effects, (effect,) = scored(differ, pairs.source, pairs.followup, noise="no bias")
     seen, users = Seen.of(effects, pairs, pairs.source, pairs.followup), len(effect)
-    status, reason = _found(source, followup, pairs, effect)
+    status, reason, seen_again = _found(source, followup, pairs, effect)
     holes = encode(pairs, source.context).holes
     if status == "holds" and holes > MOST_HOLES:
         status, reason = "inconclusive", mostly_holes(holes)
@@ -111,7 +116,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     details = unreadable(pairs, {})
     if status == "violated":
         details |= what_is_shared(effect > 0, effects, pairs, source.context)
-    return Verdict(
+    verdict = Verdict(
         status,
         "never_differs",
         followup.label or source.label,
@@ -127,6 +132,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         details=details,
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
     )
+    return verdict, seen_again
 
 
 def _found(
@@ -134,14 +140,18 @@ def _found(
     followup: Answers,
     pairs: Pairs,
     effect: np.ndarray,
-) -> tuple[Status, str]:
+) -> tuple[Status, str, bool]:
     differing = int(effect.sum())
     if not differing:
-        return "holds", f"none of {len(effect)} users got another answer"
+        return "holds", f"none of {len(effect)} users got another answer", False
     if pairs.days:
-        return "violated", (
-            f"{differing} of {len(effect)} users got another answer in this run than in an earlier one, whose answers are "
-            f"cached; the fingerprint is the same"
+        return (
+            "violated",
+            (
+                f"{differing} of {len(effect)} users got another answer in this run than in an earlier one, whose answers are "
+                f"cached; the fingerprint is the same"
+            ),
+            False,
         )
     again = followup.same_seed and not source.label
     text = f"{differing} of {len(effect)} users got another answer"
@@ -154,21 +164,33 @@ def _found(
         again and not pairs.apart
     )  # then no change with time explains the difference
     if at_once and not one_by_one:
-        return "violated", text
+        return "violated", text, False
     try:
         repeated = _asked_again(source, followup, pairs, effect, alone=one_by_one)
     except MissingAnswerError:
         if at_once:
-            return "violated", text
-        return "inconclusive", (
-            f"{text}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
+            return "violated", text, False
+        return (
+            "inconclusive",
+            (
+                f"{text}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
+            ),
+            False,
         )
     if repeated is None:
-        return "violated", text
+        return "violated", text, False
     confirmed = _confirmed(pairs, repeated, same_request=again)
     if confirmed:
         way = " one by one" if one_by_one else ""
-        return "violated", f"{text}, {confirmed} of them also when asked again{way}"
+        text = f"{text}, {confirmed} of them also when asked again{way}"
+        return "violated", text, confirmed == differing
+    return (*_unconfirmed(source, repeated, text, one_by_one=one_by_one), False)
+
+
+def _unconfirmed(
+    source: Answers, repeated: Pairs, text: str, *, one_by_one: bool
+) -> tuple[Status, str]:
+    """What answers show that differed once, and not when asked again."""
     if repeated.unread:
         return (
             "inconclusive",

@@ -58,6 +58,24 @@ def name_of_unit(key: object) -> str:
     return str(key)
 
 
+def as_mapping(values: Any) -> Any:
+    """The plain mapping of a series or a table of pandas; anything else as it is."""
+    return values.to_dict() if hasattr(values, "to_dict") else values
+
+
+def require_words(oracle: str, context: Any, name: Any, unit: Any) -> None:
+    """Refuse a context, a name or a unit that is none."""
+    if not isinstance(context, Context):
+        raise OracleError(
+            f"{oracle}: context must be the fixture's recsys.context, got {_shown(context)}",
+        )
+    for what, given in (("name", name), ("unit", unit)):
+        if not isinstance(given, str) or not given.strip():
+            raise OracleError(
+                f"{oracle}: {what} must be a text, such as 'length' or 'questions', got {given!r}",
+            )
+
+
 def span_of_numbers(oracle: str, name: str, span: Any) -> Span:
     """The checked ends of the possible numbers."""
     plain = span.tolist() if hasattr(span, "tolist") else span
@@ -94,7 +112,7 @@ def numbers_by_unit(
             )
         if not low - slack <= plain <= high + slack:
             raise OracleError(
-                f"{oracle}: {name} has {plain:g} for {unit!r}, but the span is from {low:g} to {high:g}; the "
+                f"{oracle}: {name} has {plain:.10g} for {unit!r}, but the span is from {low:g} to {high:g}; the "
                 f"bounds depend on the span, so give its true ends",
             )
         return min(max(plain, low), high)
@@ -107,6 +125,8 @@ def by_unit(
     name: str,
     values: Mapping[Any, Any],
     read: Callable[[Any, str], One],
+    *,
+    some: bool = False,
 ) -> dict[str, tuple[One, ...]]:
     """What is read of each unit, one for each replicate, in an order that does not
     depend on it; none for a unit without a value.
@@ -116,7 +136,10 @@ def by_unit(
         name: The name of the argument, likewise.
         values: The values by key.
         read: Reads one value, and gets the name of its unit.
+        some: Whether a unit with some of its values counts by these, as with the labels
+            of several people of whom one gave none.
     """
+    values = as_mapping(values)
     found: dict[str, tuple[One, ...]] = {}
     keys = list(values.keys())
     for key in keys:
@@ -128,7 +151,7 @@ def by_unit(
         replicates = _replicates(values[key])
         known = [value for value in replicates if value is not None]
         # A replicate without a value is not replaced by the others, as in a score.
-        whole = len(known) == len(replicates)
+        whole = some or len(known) == len(replicates)
         read_ones = tuple(read(value, unit) for value in known)
         found[unit] = read_ones if whole else ()
     if not found:

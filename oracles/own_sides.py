@@ -20,6 +20,7 @@ from pytest_recsys_mt.oracles.own_numbers import NO_VALUE, Span
 from pytest_recsys_mt.oracles.statistics.spread import Difference, pairs_of
 from pytest_recsys_mt.oracles.user_scores import ELSEWHERE
 from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context
 
 __all__: list[str] = []  # what oracles share, and none itself
 
@@ -58,6 +59,19 @@ class Sides:
     def obstacle(self) -> str:
         """Why nothing can be said of these sides with any numbers."""
         return "" if all(len(side) for side in self.values) else NOTHING_SHARED
+
+    def too_few_shared(self, context: Context) -> str:
+        """Why too many units lack a side for a verdict; empty if few enough. Who is left
+        out on one side may be left out for the value there.
+        """
+        limit = context.missed_limit
+        lacking = (self.account.left_out or {}).get(ELSEWHERE, 0)
+        if lacking <= limit * self.account.drawn:
+            return ""
+        return (
+            f"{lacking / self.account.drawn:.1%} of the users are not in all sides, more than {limit:.1%} "
+            f"(recsys_missed_limit); give None where one has no value, and leave out on all sides who is not to be compared"
+        )
 
     def differences(self) -> dict[tuple[int, int], Difference]:
         """The difference of each unordered pair of sides."""

@@ -18,10 +18,12 @@ from pytest_recsys_mt.oracles.own_numbers import (
     NO_VALUE,
     Own,
     Span,
+    as_mapping,
     concluded,
     means,
     numbered_by_value,
     numbers_by_unit,
+    require_words,
     span_of_numbers,
 )
 from pytest_recsys_mt.oracles.own_sides import Sides, sides_of
@@ -67,7 +69,7 @@ def spread_of(
     true means, would have to be proven wrongly.
 
     Users of all sides are compared with themselves, and those who lack a side are left
-    out; where each is in one side alone, the sides are independent groups. With
+    out (of numbers of your own, too many of them allow no verdict); where each is in one side alone, the sides are independent groups. With
     replicates, the verdict says which spread noise alone gives equal sides. The limit is
     about true means, which have no such noise.
 
@@ -115,7 +117,16 @@ def _judge(
             f"{oracle}: no test can show that sides do not differ at all; at_most must be above 0",
         )
     named = _named(oracle, sides)
-    if all(isinstance(side, Mapping) for side in named.values()):
+    are_numbers = {isinstance(side, Mapping) for side in named.values()}
+    if are_numbers == {True, False}:
+        raise OracleError(
+            f"{oracle}: the sides mix answers with numbers of your own; give all sides as the one or the other",
+        )
+    if are_numbers == {True}:
+        if score is not None:
+            raise OracleError(
+                f"{oracle}: score={score!r} is of answers, and these sides are numbers of your own: leave it out",
+            )
         given = _Given.of_numbers(oracle, named, own.context, own.span, own.name)
     else:
         given = _Given.of_answers(oracle, named, score, own.context, own.span, own.name)
@@ -183,6 +194,7 @@ class _Given:
                 f"{oracle}: numbers of your own have no run of their own; add context=recsys.context, which has the error "
                 f"rates and receives the verdict",
             )
+        require_words(oracle, context, name or "value", "users")
         ends = span_of_numbers(oracle, "span", span)
         read = {
             side: numbers_by_unit(oracle, f"sides[{side!r}]", values, ends)
@@ -245,8 +257,9 @@ class _Given:
 
 def _named(oracle: str, sides: Mapping[Any, Any] | Sequence[Any]) -> dict[str, Any]:
     """The sides by name; those of a sequence by their change."""
+    sides = as_mapping(sides)
     if isinstance(sides, Mapping):
-        named = {str(name): side for name, side in sides.items()}
+        named = {str(name): as_mapping(side) for name, side in sides.items()}
         if len(named) == len(sides):
             return named
         raise OracleError(
@@ -312,11 +325,15 @@ def _said(sides: Sides, given: _Given, of: Kind, unit: str) -> Own:
             f"largest: {largest} ({of_sides[largest]:.3f}), smallest: {smallest} "
             f"({of_sides[smallest]:.3f})"
         )
+        if largest == smallest:
+            extremes = f"the means of all sides are equal ({of_sides[largest]:.3f})"
     noise = _noise(given, of)
     floor = ""
     if noise is not None:
         figures[f"{of} by noise alone"] = noise
         floor = f"the noise of repeated answers alone would give {len(of_sides)} equal sides a {of} of about {noise:.3f}"
+    # Of answers, a relation decides for whom there is a question on each side.
+    few = sides.too_few_shared(given.context) if given.score is None else ""
     groups = "" if sides.paired else f"each of the {unit} is in one side alone"
     return Own(
         metric=f"{of} of {given.name}",
@@ -324,7 +341,7 @@ def _said(sides: Sides, given: _Given, of: Kind, unit: str) -> Own:
         account=sides.account,
         note=joined(extremes, floor, groups),
         figures=figures,
-        obstacle=sides.obstacle or given.obstacle,
+        obstacle=sides.obstacle or given.obstacle or few,
     )
 
 

@@ -89,15 +89,20 @@ def reported(
     verdict: Verdict,
     judge: Callable[..., Verdict],
     *sides: Answers,
+    shrinks: bool = True,
 ) -> Verdict:
     """Report a verdict, with how to judge other sides in the same way, and the other
     recommender if there are two.
+
+    Unless it `shrinks`, no smallest request is looked for: one alone would show
+    something else.
     """
     models = [getattr(side, "model", "") for side in sides]
     if models[-1] != models[0]:
         details = {**verdict.details, AGAINST: models[-1]}
         verdict = dataclasses.replace(verdict, details=details)
-    return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
+    again = (judge, sides) if shrinks else None
+    return sides[0].context.report(dataclasses.replace(verdict, again=again))
 
 
 class _Step(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pytest_recsys_mt import OracleError, Verdict
@@ -330,3 +331,52 @@ def test_what_is_wrong_is_said_with_the_next_step(name: str) -> None:
     with pytest.raises(OracleError) as caught:
         call()
     assert [part for part in said if part not in str(caught.value)] == []
+
+
+def test_who_lacks_a_side_is_not_left_out_without_limit() -> None:
+    """Side b lacks exactly those whose value is 0 in both."""
+    values = {f"q{number}": float(number % 2) for number in range(400)}
+    sides = {"a": values, "b": {key: one for key, one in values.items() if one}}
+    verdict = oracles.spread_of(sides, at_most=0.2, context=CONTEXT, span=(0, 1))
+    assert verdict.status == "inconclusive"
+    assert "50.0% of the users are not in all sides" in verdict.reason
+    labels = {"x": values, "y": values}
+    systems = {"x": sides["a"], "y": sides["b"]}
+    verdict = oracles.agreement_with(
+        labels, systems, CONTEXT, at_least=0.5, by="systems", span=(0, 1)
+    )
+    assert "not in all sides" in verdict.reason
+
+
+def test_the_labels_that_exist_count_where_one_of_several_is_missing() -> None:
+    labels: dict[str, list[str | None]] = {
+        f"q{number}": ["good" if number % 2 else "bad", None] for number in range(180)
+    }
+    labels |= {f"r{number}": ["good", "good"] for number in range(120)}
+    judge = {key: "good" if key[0] == "r" else "bad" for key in labels}
+    verdict = oracles.agreement_with(labels, judge, CONTEXT, at_least=0.8)
+    assert verdict.status == "violated"
+    assert verdict.users == 300
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"name": 3}, "name must be a text"),
+        ({"unit": ""}, "unit must be a text"),
+        ({"context": "recsys"}, "context must be the fixture's recsys.context"),
+    ],
+    ids=["name", "unit", "context"],
+)
+def test_what_is_no_word_or_context_is_named(more: dict[str, Any], said: str) -> None:
+    arguments = {"context": CONTEXT, "at_most": 0.5, "span": (0, 1), **more}
+    with pytest.raises(OracleError, match=said):
+        judged({"a": 0.5, "b": 0.25}, **arguments)
+
+
+def test_sides_of_a_table_are_read_and_a_score_of_own_numbers_is_refused() -> None:
+    table = pd.DataFrame({"a": [0.1] * 50, "b": [0.2] * 50})
+    verdict = oracles.spread_of(table, at_most=0.9, context=CONTEXT, span=(0, 1))
+    assert verdict.users == 50
+    with pytest.raises(OracleError, match="score='ndcg@5' is of answers"):
+        oracles.spread_of(table, "ndcg@5", at_most=0.9, context=CONTEXT, span=(0, 1))

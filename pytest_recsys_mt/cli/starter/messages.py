@@ -63,8 +63,8 @@ def _on_tests(start: Start, kept: str | None) -> str:
     command = shlex.join(["recsys-mt", "write", *options_of(start)])
     if kept == "":
         return (
-            f"{TESTS} holds the tests that find most in this recommender, by the faults of {SECONDS:.0f} s; {command} plants "
-            f"more, and --explain=FILE says how they are chosen."
+            f"{TESTS} holds tests that were written for this recommender, chosen by the faults that {SECONDS:.0f} s allow; "
+            f"{command} plants more, and --explain=FILE says how they are chosen."
         )
     why = f" ({kept})" if kept else ""
     return f"{TESTS} holds one test as an example{why}; {command} > test_written.py has the tests written that find most."

@@ -37,7 +37,13 @@ def write_tests(start: Start, folder: Path) -> str:
     print(f"finding out what {start.spec} promises ...", file=sys.stderr, flush=True)
     options = [f"--budget={SECONDS:g}s", f"--output={TESTS}"]
     command = [sys.executable, "-c", _PROGRAM, "write", *options, *options_of(start)]
-    status = subprocess.run(command, cwd=folder, check=False).returncode
+    example = (folder / TESTS).read_text(encoding="utf-8")
+    (folder / TESTS).unlink()  # the command replaces only what it wrote
+    try:
+        status = subprocess.run(command, cwd=folder, check=False).returncode
+    finally:
+        if not (folder / TESTS).exists():
+            (folder / TESTS).write_text(example, encoding="utf-8")
     return f"recsys-mt write ended with {status}, see above" if status else ""
 
 

@@ -106,8 +106,15 @@ class Runs:
             verdicts = ", ".join(
                 f"{number} {status}" for status, number in sorted(ends.items())
             )
+            reasons = Counter(
+                row["reason"] for row in run.record["results"] if row["reason"]
+            )
+            usual = "".join(
+                f", most of them: {one_line(reason)}"
+                for reason, _ in reasons.most_common(1)
+            )
             raise FaultError(
-                f"no test passes without a fault, so none can find one (verdicts: {verdicts}); if they are "
+                f"no test passes without a fault, so none can find one (verdicts: {verdicts}{usual}); if they are "
                 f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
                 f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)",
             )

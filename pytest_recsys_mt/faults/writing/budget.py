@@ -26,11 +26,11 @@ class Budget:
 
 
 def budget_of(text: str) -> Budget:
-    """The budget that an option says: ``60s``, ``300calls`` or ``2usd``."""
+    """The budget that an option says: ``60s``, ``1500calls`` or ``2usd``."""
     found = _FORM.fullmatch(text.strip().lower())
     if found is None or not float(found[1]):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no budget: write seconds, calls or dollars, as 60s, 300calls or 2usd"
+            f"{text!r} is no budget: write seconds, calls or dollars, as 60s, 1500calls or 2usd"
         )
     number = float(found[1])
     if found[2] == "s":

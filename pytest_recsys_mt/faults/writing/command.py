@@ -40,6 +40,12 @@ USUAL_CALLS = 8000
 LONGEST = 90.0
 """Seconds that they may take before calls are limited."""
 
+LEAST_PROMISES = 6
+"""Fewer are no file worth its calls."""
+
+WRITTEN = "Written by pytest-recsys-mt"
+"""Stands in every written file."""
+
 USERS_OF_DEAR = 70
 """Users of a run there, unless the arguments say how many: without a loss, a margin of
 0.05 takes 62, and a few more if answers vary."""
@@ -56,7 +62,7 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
     )
     option = write.add_argument
     budget = (
-        f"what may be spent: 60s, 300calls or 2usd (default: {SECONDS:.0f}s for planted faults, and {CALLS}calls where "
+        f"what may be spent: 60s, 1500calls or 2usd (default: {SECONDS:.0f}s for planted faults, and {CALLS}calls where "
         f"calls cost)"
     )
     option("--budget", type=budget_of, metavar="BUDGET", help=budget)
@@ -126,7 +132,8 @@ def wrote(given: argparse.Namespace) -> int:
         print(text, end="")
     else:
         _save(given.output, text)
-    _say(f"{len(file.tests)} tests, {len(text.splitlines())} lines; run them: {run}")
+    done = "run them" if given.output else f"save them as {name}, and run them"
+    _say(f"{len(file.tests)} tests, {len(text.splitlines())} lines; {done}: {run}")
     return 0
 
 
@@ -138,7 +145,16 @@ def _own_options(given: argparse.Namespace) -> list[str]:
 
 
 def _refuse(given: argparse.Namespace) -> None:
-    """Raise an error for arguments that must not stand in a file, or make no sense."""
+    """Raise an error for arguments that must not stand in a file, or make no sense, and
+    for a file that the command did not write.
+    """
+    if given.output is not None and given.output.is_file():
+        if WRITTEN not in given.output.read_text(encoding="utf-8", errors="replace"):
+            raise FaultError(
+                f"--output={str(given.output)!r} exists, and this command did not write it; name another file, or move it "
+                f"away"
+            )
+        _say(f"{given.output} is replaced by the new file")
     for argument in given.pytest:
         if carries_key(argument.partition("=")[2]):
             raise FaultError(
@@ -236,6 +252,11 @@ def _within(
             break
         chosen = chosen[: max(1, int(len(chosen) * min(0.8, 0.5 / spent)))]
     left = len(candidates) - len(chosen)
+    if len(chosen) < LEAST_PROMISES:
+        raise FaultError(
+            f"--budget={budget.text} is enough for {len(chosen)} promises, too few for a file: the trial and the run on "
+            f"other users take about 1,500 calls of a recommender whose answers vary; give --budget=1500calls or more"
+        )
     _say(
         f"{calls:,} calls planned for {len(chosen)} promises"
         + (f"; {left} more are beyond the budget" if left else "")

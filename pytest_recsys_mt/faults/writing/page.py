@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 
 from pytest_recsys_mt.faults.writing.settling import CHANCE, Settled
+from pytest_recsys_mt.faults.writing.trial import Outcome
 from pytest_recsys_mt.faults.writing.writer import File
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -14,12 +15,15 @@ WIDTH = 88
 EXACT = "never_differs"
 
 _SAID = {
-    "holds": "hold",
-    "violated": "are broken",
-    "vacuous": "hold because what changes is not read",
-    "unsettled": "could not be settled",
-    "not read": "say what is not read",
-    "not applicable": "do not apply",
+    "holds": ("holds", "hold"),
+    "violated": ("is broken", "are broken"),
+    "vacuous": (
+        "holds because what changes is not read",
+        "hold because what changes is not read",
+    ),
+    "unsettled": ("could not be settled", "could not be settled"),
+    "not read": ("says what is not read", "say what is not read"),
+    "not applicable": ("does not apply", "do not apply"),
 }
 """How a count of promises is said, by their verdict."""
 
@@ -43,10 +47,10 @@ def test_my_change_says_nothing(source, followup):
 def counts(promises: Sequence[Settled]) -> str:
     """How many promises have each verdict, in words."""
     parts = []
-    for verdict, said in _SAID.items():
+    for verdict, (one, several) in _SAID.items():
         number = sum(each.verdict == verdict for each in promises)
         if number:
-            parts.append(f"{number} {said}")
+            parts.append(f"{number} {one if number == 1 else several}")
     return ", ".join(parts)
 
 
@@ -71,7 +75,7 @@ def head(file: File, command: str, run: str) -> str:
     sentences = (
         f"Of {len(file.promises)} promises {counts(file.promises)}{_beyond(file)} (data {one_line(record['data'])}, seed "
         f"{record['seed']}). These {len(file.chosen)} promises, in {len(file.tests)} tests, find {len(found)} of {len(trial.faults)} planted faults that change "
-        f"its answers{_not_planted(file)}, and ask {users:,} changed questions.{_met(file)} All tests were tried on other users than those by which they were chosen."
+        f"its answers{_not_planted(file)}, and ask {users:,} changed questions.{_met(file)} {_tried(file)}{_varies(file)}"
     )
     unread = [each for each in file.promises if each.verdict == "not read"]
     advice = ""
@@ -113,9 +117,32 @@ def _met(file: File) -> str:
     exact = [each for each in file.chosen if each.form and each.form.oracle == EXACT]
     if not exact:
         return ""
-    users = exact[0].users
+    users = min(exact[0].users, max(each.asked for each in exact))
     share = 1 - (1 - CHANCE) ** (1 / users)
     return f" {users} users of an exact test meet what hits {share:.0%} of all, with a chance of {CHANCE:.0%}."
+
+
+def _tried(file: File) -> str:
+    """Whether the tests were run on other users than those by which they were chosen."""
+    first = _users(file.trial.outcomes.values())
+    if _users(file.elsewhere.values()) <= first:
+        return f"The data have no other users than the {len(first)} by which the tests were chosen."
+    return "All tests were tried on other users than those by which they were chosen."
+
+
+def _users(outcomes: Iterable[Outcome]) -> set[str]:
+    """All users whose answers gave a verdict."""
+    return {user for each in outcomes for user in each.row.get("per_user") or ()}
+
+
+def _varies(file: File) -> str:
+    """That a recommender does not do what it declares."""
+    if file.trial.model not in file.trial.record.get("varying", ()):
+        return ""
+    return (
+        " It declares that it always answers alike, and gave two answers to one question: exact tests that this kept from a "
+        "verdict are left out."
+    )
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -127,10 +128,10 @@ def _settled(
             note = _example(outcome)
             return Settled(candidate, form, outcome, form.margin, "violated", note=note)
     form, outcome = ended[-1]
-    if outcome.status == "error":
+    if outcome.status == "error" and "OracleError" not in outcome.reason:
         note = outcome.reason
         return Settled(candidate, form, outcome, form.margin, "violated", note=note)
-    if outcome.status == "inconclusive":
+    if outcome.status in ("inconclusive", "error"):
         return Settled(candidate, None, outcome, 0, "unsettled", outcome.reason)
     reasons = [each.reason for _, each in ended if each.reason]
     reason = reasons[-1] if reasons else "it did not run"
@@ -205,7 +206,7 @@ def _example(outcome: Outcome) -> str:
         source, followup = shrunk["source"], shrunk["followup"] or shrunk["source"]
         candidates = len(source["candidates"] or ())
         offered = f" and {candidates} candidates" if candidates else ""
-        before, after = (_cut(side["answer"]) for side in (source, followup))
+        before, after = _apart(source["answer"], followup["answer"])
         return (
             f"{shrunk['user']}, with {len(source['history'])} of the history{offered}, got {after} in place of "
             f"{before}."
@@ -215,13 +216,24 @@ def _example(outcome: Outcome) -> str:
     if not broken:
         return ""
     first = min(broken, key=lambda each: len(each["source"]))
-    before, after = (_cut(first[side]) for side in ("source", "followup"))
+    before, after = _apart(first["source"], first["followup"])
     return f"{first['user']} got {after} in place of {before}."
 
 
-def _cut(titles: Sequence[str], most: int = 3) -> str:
-    more = ", ..." if len(titles) > most else ""
-    return f"[{', '.join(map(str, titles[:most]))}{more}]"
+def _apart(
+    before: Sequence[str], after: Sequence[str], most: int = 3
+) -> tuple[str, str]:
+    """Two lists in words, from the first place at which they differ."""
+    alike = (one == other for one, other in zip(before, after, strict=False))
+    same = len(list(takewhile(bool, alike)))
+    start = "..., " if same else ""
+    parts = [side[same : same + most] for side in (before, after)]
+    more = [", ..." if len(side) > same + most else "" for side in (before, after)]
+    texts = [
+        f"[{start}{', '.join(map(str, part))}{rest}]"
+        for part, rest in zip(parts, more, strict=True)
+    ]
+    return texts[0], texts[1]
 
 
 def wider(settled: Settled) -> Settled | None:

@@ -82,9 +82,8 @@ def main() -> None:
     medians: list[tuple[float, float]] = []
     for name, make in MODELS.items():
         found = [calls(make, seed) for seed in range(given.seeds)]
-        verdicts, controls = (
-            statistics.median(each[part] for each in found) for part in (0, 1)
-        )
+        verdicts = statistics.median([asked for asked, _, _ in found])
+        controls = statistics.median([more for _, more, _ in found])
         medians.append((verdicts, controls))
         said = sorted({each[2] for each in found})
         print(f"{name}: {verdicts:g} + {controls:g} calls; {'; '.join(said)}")

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.oracles.statistics.betting import Bets
 from tests.support.faults_writing import (
     CANDIDATES,
+    Bets,
     Budget,
     Candidate,
     Form,

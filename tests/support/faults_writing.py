@@ -24,10 +24,12 @@ from pytest_recsys_mt.faults.writing.settling import (
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
 from pytest_recsys_mt.faults.writing.writer import widened, with_own_names
+from pytest_recsys_mt.oracles.statistics.betting import Bets
 
 __all__ = [
     "CANDIDATES",
     "MARGINS",
+    "Bets",
     "Budget",
     "Candidate",
     "Choice",

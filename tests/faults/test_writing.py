@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles, relations
+from tests.support.cli import main
 from tests.support.faults_writing import (
     CANDIDATES,
     Bets,
@@ -26,6 +27,7 @@ from tests.support.faults_writing import (
     Outcome,
     Settled,
     budget_of,
+    calls_of_slow,
     choose,
     code_of,
     doses,
@@ -35,6 +37,7 @@ from tests.support.faults_writing import (
     slug,
     theme_of,
     trial_file,
+    tried,
     whole_file,
     widened,
     wider,
@@ -316,3 +319,33 @@ def test_faults_come_each_kind_once_before_any_comes_twice() -> None:
 )
 def test_a_file_is_called_after_its_recommender(model: str, name: str) -> None:
     assert slug(model) == name
+
+
+def test_a_file_of_ones_own_is_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "test_own.py"
+    own.write_text("def test_mine(): pass\n")
+    assert main(["write", f"--output={own}", "--recsys-model=itemknn"]) == 2
+    assert "exists, and this command did not write it" in capsys.readouterr().err
+    assert own.read_text() == "def test_mine(): pass\n"
+
+
+def test_a_slow_recommender_is_asked_what_it_answers_in_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = "pytest_recsys_mt.faults.writing.writer.seconds_a_request"
+    order: Any = None
+    for seconds, calls in ((0.0002, None), (0.05, 1800)):
+        monkeypatch.setattr(place, lambda *_, seconds=seconds: seconds)
+        assert calls_of_slow(order, CANDIDATES) == calls
+    assert "a request takes 50 ms, so 1,800 calls are asked" in capsys.readouterr().err
+
+
+def test_a_head_does_not_claim_users_that_the_data_lack() -> None:
+    class Written:
+        others = 0
+
+    assert "no other users" in tried(cast(Any, Written))
+    Written.others = 120
+    assert "run on 120 users by whom" in tried(cast(Any, Written))

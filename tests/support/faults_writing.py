@@ -8,6 +8,8 @@ from pytest_recsys_mt.faults.writing.candidates import (
     form_name,
 )
 from pytest_recsys_mt.faults.writing.choosing import Choice, Option, choose
+from pytest_recsys_mt.faults.writing.command import _calls_of_slow as calls_of_slow
+from pytest_recsys_mt.faults.writing.page import _tried as tried
 from pytest_recsys_mt.faults.writing.rendering import (
     Written,
     code_of,
@@ -39,6 +41,7 @@ __all__ = [
     "Settled",
     "Written",
     "budget_of",
+    "calls_of_slow",
     "choose",
     "code_of",
     "doses",
@@ -48,6 +51,7 @@ __all__ = [
     "slug",
     "theme_of",
     "trial_file",
+    "tried",
     "whole_file",
     "widened",
     "wider",

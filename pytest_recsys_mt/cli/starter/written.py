@@ -22,7 +22,7 @@ _PROGRAM = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
 
 
 def write_tests(start: Start, folder: Path) -> str:
-    """Replace the test of a new project by those that find most in its recommender.
+    """Replace the test of a new project by those that `recsys-mt write` chooses for it.
 
     Args:
         start: The project.

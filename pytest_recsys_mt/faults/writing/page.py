@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 from pytest_recsys_mt.faults.writing.settling import CHANCE, Settled
-from pytest_recsys_mt.faults.writing.trial import Outcome
 from pytest_recsys_mt.faults.writing.writer import File
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -86,7 +85,7 @@ def head(file: File, command: str, run: str) -> str:
             f'("ratings",) or ("history",)); if not, it is a defect that no test here shows.'
         )
     if file.dropped:
-        advice += f"\n\nLeft out, since other users did not show the same: {', '.join(file.dropped)}."
+        advice += f"\n\nLeft out, since a run of another seed did not show the same: {', '.join(file.dropped)}."
     lines = [
         f"What {one_line(trial.model)} promises.",
         "",
@@ -123,16 +122,10 @@ def _met(file: File) -> str:
 
 
 def _tried(file: File) -> str:
-    """Whether the tests were run on other users than those by which they were chosen."""
-    first = _users(file.trial.outcomes.values())
-    if _users(file.elsewhere.values()) <= first:
-        return f"The data have no other users than the {len(first)} by which the tests were chosen."
-    return "All tests were tried on other users than those by which they were chosen."
-
-
-def _users(outcomes: Iterable[Outcome]) -> set[str]:
-    """All users whose answers gave a verdict."""
-    return {user for each in outcomes for user in each.row.get("per_user") or ()}
+    """On how many other users the tests were run than those they were chosen by."""
+    if not file.others:
+        return "The data have no other users than those by which the tests were chosen."
+    return f"All tests were run on {file.others} users by whom they were not chosen."
 
 
 def _varies(file: File) -> str:

@@ -83,6 +83,11 @@ def outcomes_of(record: Row) -> dict[str, Outcome]:
     return outcomes
 
 
+def asked_in(record: Row) -> set[str]:
+    """The users who were asked the unchanged question in a run."""
+    return {user for lists in record["lists"].values() for user in lists}
+
+
 def test_name(nodeid: str) -> str:
     """The name of a test function, without ``test_`` and its parameters."""
     function = nodeid.rpartition("::")[2].partition("[")[0]

@@ -24,6 +24,7 @@ from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import (
     Outcome,
     Trial,
+    asked_in,
     doses,
     outcomes_of,
     test_name,
@@ -81,7 +82,8 @@ class File:
         chosen: Those that the file asserts.
         choice: Which forms were chosen, and why others were not.
         trial: The runs that it was chosen by.
-        elsewhere: How its tests ended on other users, by name.
+        elsewhere: How its tests ended in a run of another seed, by name.
+        others: How many users of that run were not in the trial.
         dropped: Tests that were left out after that, with the reason.
         beyond_budget: See `Order`.
     """
@@ -92,6 +94,7 @@ class File:
     choice: Choice
     trial: Trial
     elsewhere: Mapping[str, Outcome]
+    others: int
     dropped: Mapping[str, str]
     beyond_budget: int
 
@@ -112,7 +115,7 @@ def write(
         if each.verdict == "violated"
         or (each.form is not None and each.test in choice.chosen)
     ]
-    chosen, elsewhere, dropped = _on_others(order, chosen, say)
+    chosen, elsewhere, asked, dropped = _on_others(order, chosen, say)
     places = {each.name: place for place, each in enumerate(candidates)}
     by_place = sorted(chosen, key=lambda each: places[each.candidate.name])
     tests = with_own_names(
@@ -125,6 +128,7 @@ def write(
         choice,
         found,
         elsewhere,
+        len(asked - asked_in(found.record)),
         dropped,
         order.beyond_budget,
     )
@@ -200,17 +204,22 @@ def _choice(promises: Sequence[Settled], found: Trial, most: int) -> Choice:
 
 def _on_others(
     order: Order, chosen: Sequence[Settled], say: Callable[[str], None]
-) -> tuple[list[Settled], dict[str, Outcome], dict[str, str]]:
+) -> tuple[list[Settled], dict[str, Outcome], set[str], dict[str, str]]:
     """The tests as they stand on other users: margins that are too small there are
     widened, and what does not end as on the first users is left out.
+
+    Returns:
+        The tests that are kept, how they ended in the last run, who was asked in it,
+        and why others were left out.
     """
     kept = list(chosen)
     dropped: dict[str, str] = {}
     ended: dict[str, Outcome] = {}
+    asked: set[str] = set()
     for attempt in range(1, ATTEMPTS + 1):
         if not kept:
             break
-        ended = _ends(order, kept, attempt)
+        ended, asked = _ends(order, kept, attempt)
         is_last = attempt == ATTEMPTS
         changed = False
         for each in list(kept):
@@ -230,7 +239,7 @@ def _on_others(
         )
         if not changed:
             break
-    return kept, ended, dropped
+    return kept, ended, asked, dropped
 
 
 def widened(kept: Sequence[Settled], one: Settled, margin: float) -> list[Settled]:
@@ -248,7 +257,10 @@ def _unlike(each: Settled, outcome: Outcome, seed: int) -> str:
     return f"it {_ENDS[each.verdict]} on the first users, and was {outcome.status} on others, of seed {seed}{reason}"
 
 
-def _ends(order: Order, chosen: Sequence[Settled], seed: int) -> dict[str, Outcome]:
+def _ends(
+    order: Order, chosen: Sequence[Settled], seed: int
+) -> tuple[dict[str, Outcome], set[str]]:
+    """How the tests end with another seed, and who is asked."""
     path = order.folder / "test_written.py"
     tests = [each.written() for each in chosen]
     path.write_text(whole_file("On other users.", tests), encoding="utf-8")
@@ -257,9 +269,11 @@ def _ends(order: Order, chosen: Sequence[Settled], seed: int) -> dict[str, Outco
         order.folder,
         first_kill=False,
     )
-    ended = outcomes_of(runs.once(f"on-other-users-{seed}"))
+    record = runs.once(f"on-other-users-{seed}")
+    ended = outcomes_of(record)
     names = [each.candidate.name for each in chosen]
-    return {name: ended.get(name, Outcome("skipped")) for name in names}
+    outcomes = {name: ended.get(name, Outcome("skipped")) for name in names}
+    return outcomes, asked_in(record)
 
 
 def _function(each: Settled) -> str:

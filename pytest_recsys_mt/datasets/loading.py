@@ -266,11 +266,10 @@ def load_mini() -> Dataset:
 
 
 def _mini(split: Choice | None, report: Report) -> Dataset:
-    from pytest_recsys_mt.datasets import description, making, reading
+    from pytest_recsys_mt.datasets import embedded, making
 
-    path = Path(__file__).with_name("data") / "mini.toml"
-    content = reading.read(description.own(path), path.parent, lambda _: None)
-    return making.made("mini", _cut(content, split, report), "refuse", report)
+    content = _cut(embedded.content(), split, report)
+    return making.made("mini", content, "refuse", report)
 
 
 def named(source: str | Path) -> tuple[str | None, dict[str, str]]:

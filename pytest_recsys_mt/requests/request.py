@@ -43,10 +43,13 @@ class Attributes(Mapping[str, Any]):
         return repr(self._data)
 
 
+_FIXED = (str, int, float)
+
+
 def _is_fixed(value: object) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_fixed, value))
-    return value is None or isinstance(value, str | int | float)
+    return value is None or isinstance(value, _FIXED)
 
 
 def are_fixed(attributes: Mapping[str, Any]) -> bool:

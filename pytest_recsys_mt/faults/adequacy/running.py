@@ -254,13 +254,15 @@ class Runs:
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:
-        # Hundreds of runs read the same modules: let Python keep the bytecode, next
-        # to the records.
         left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
         environment = {
             key: text for key, text in os.environ.items() if key not in left_out
         }
-        environment["PYTHONPYCACHEPREFIX"] = str((self._folder / "pycache").absolute())
+        if sys.dont_write_bytecode:
+            # Hundreds of runs read the same modules: bytecode that Python may not keep
+            # where it usually does is kept next to the records.
+            kept = (self._folder / "pycache").absolute()
+            environment["PYTHONPYCACHEPREFIX"] = str(kept)
         environment[FILE] = str(self._path(name, "outcomes").absolute())
         if "recsys_fault" in " ".join(further):
             environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())

@@ -8,7 +8,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, get_args
@@ -361,6 +361,12 @@ def _seen_text(seen: tuple[str, ...]) -> str:
 def request_digest(request: Request) -> str:
     """SHA-256 of a request without its replicate number, in hexadecimal."""
     return hashlib.sha256(_request_text(request).encode()).hexdigest()
+
+
+def digest_of(requests: Iterable[Request]) -> str:
+    """SHA-256 of several requests without their replicate numbers, in hexadecimal."""
+    texts = ",".join(map(_request_text, requests))
+    return hashlib.sha256(f'{{"requests":[{texts}]}}'.encode()).hexdigest()
 
 
 def _request_text(request: Request) -> str:

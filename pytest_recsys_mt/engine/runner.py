@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.call import Purpose, key_of, plain_request
+from pytest_recsys_mt.calls.call import Purpose, digest_of
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Difference, Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
@@ -119,9 +119,7 @@ class Runner:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the unchanged requests of all sampled users, in hexadecimal."""
-        return key_of(
-            {"requests": [plain_request(case.request) for case in self.cases]},
-        )
+        return digest_of(case.request for case in self.cases)
 
     @cached_property
     def world(self) -> World:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.cases import Case
@@ -17,7 +18,15 @@ from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.requests.design import generator
 from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
 UNCHANGED = "the transformation changes nothing that the recommender sees"
+
+MADE_AGAIN = 30
+"""Users whose requests are made once more though nothing was drawn for anybody: code
+that draws from elsewhere is seen by them.
+"""
 
 
 class Transforming:
@@ -39,6 +48,8 @@ class Transforming:
         self._seed = seed
         self._world = world
         self._draws: dict[tuple[str, ...], bool] = {}
+        # The names of transformations that drew from their generator.
+        self._drew: set[str] = set()
 
     def transformed(
         self,
@@ -55,6 +66,7 @@ class Transforming:
         for transformation in transformations:
             name = name_of(transformation)
             rng = generator(self._seed, case.request.user, name, *seed)
+            before = _state_of(rng)
             try:
                 changed = (
                     transformation(request, rng, self._world())
@@ -63,6 +75,9 @@ class Transforming:
                 )
             except NotApplicable as reason:
                 return reason
+            finally:
+                if name not in self._drew and _state_of(rng) != before:
+                    self._drew.add(name)
             if not isinstance(changed, Request):
                 raise RelationError(
                     f"the transformation {name!r} returned {changed!r}; it must return a Request, "
@@ -86,8 +101,8 @@ class Transforming:
     ) -> bool:
         """Whether other random numbers would change any user's request.
 
-        It is found out by making the requests once more, however a transformation draws
-        from its generator.
+        It is found out by making the requests once more: all of them if a
+        transformation drew from its generator, else those of `MADE_AGAIN` users.
 
         Args:
             transformations: The transformations that may draw.
@@ -96,14 +111,21 @@ class Transforming:
         """
         names = tuple(map(name_of, transformations))
         if names not in self._draws:
+            some = cases if self._drew.intersection(names) else cases[:MADE_AGAIN]
             self._draws[names] = any(
                 _differ(
                     made.get(position),
                     self.transformed(case, transformations, "again"),
                 )
-                for position, case in enumerate(cases)
+                for position, case in enumerate(some)
             )
         return self._draws[names]
+
+
+def _state_of(rng: Generator) -> tuple[Mapping[str, Any], int]:
+    """What a generator changes when something is drawn from it."""
+    bits = rng.bit_generator
+    return bits.state, bits.seed_seq.n_children_spawned  # type: ignore[attr-defined]
 
 
 def _differ(made: Request | None, again: Request | NotApplicable) -> bool:

@@ -15,6 +15,7 @@ from tests.support.calls import (
     Content,
     Part,
     canonical,
+    digest_of,
     key_of,
     plain_request,
     request_digest,
@@ -92,6 +93,8 @@ def test_the_text_is_that_of_plain_data(
     assert key_of(content.sent(**sent)) == key_of(plain | sent)
     assert dict(content.sent(**sent)) == plain | sent
     assert request_digest(request) == request_digest(request.replace(replicate=7))
+    both = {"requests": [plain_request(request)] * 2}
+    assert digest_of([request, request]) == key_of(both)
 
 
 def test_a_rating_that_is_no_number_has_no_key() -> None:

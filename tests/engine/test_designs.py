@@ -53,17 +53,28 @@ def test_a_relation_draws_if_other_numbers_would_change_a_request(
     def newest_first(request: Request, rng: Any) -> Request:
         return request.replace(history=request.history[::-1])
 
+    def one_in_a_hundred(request: Request, rng: Any) -> Request:
+        if request.user != last:
+            return newest_first(request, rng)
+        order = rng.permutation(len(request.history))
+        return request.replace(history=tuple(request.history[place] for place in order))
+
     opened = run_with(tmp_path, design=Design(users=400, candidates=0))
     runner = opened.runner(
         opened.recommenders.recommender("itemknn"),
         "itemknn",
         opened.settings.design,
     )
+    last = runner.cases[-1].request.user
     drawn = {
         each.__name__: Side(runner, runner.context(), (each,)).drawn
-        for each in (shuffled, newest_first)
+        for each in (shuffled, newest_first, one_in_a_hundred)
     }
-    assert drawn == {"shuffled": {"changes"}, "newest_first": set()}
+    assert drawn == {
+        "shuffled": {"changes"},
+        "newest_first": set(),
+        "one_in_a_hundred": {"changes"},
+    }
 
 
 def test_a_shorter_training_history_is_the_latest_interactions_of_everybody() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles, relations
+from pytest_recsys_mt.safety.errors import FaultError
 from tests.support.cli import main
 from tests.support.faults_writing import (
     CANDIDATES,
@@ -24,6 +25,7 @@ from tests.support.faults_writing import (
     Candidate,
     Form,
     Option,
+    Order,
     Outcome,
     Settled,
     budget_of,
@@ -42,6 +44,7 @@ from tests.support.faults_writing import (
     widened,
     wider,
     with_own_names,
+    within,
 )
 
 FAULTS = [f"f{number}" for number in range(6)]
@@ -314,7 +317,8 @@ def test_faults_come_each_kind_once_before_any_comes_twice() -> None:
         ("shop.py:Shop", "shop"),
         ("itemknn?weights=binary", "itemknn"),
         ("openai:Qwen/Qwen3-8B", "qwen3_8b"),
-        ("https://shop.example/rank", "rank"),
+        ("https://shop.example/rank", "shop_example"),
+        ("http://127.0.0.1:8123?batch=32", "127_0_0_1"),
     ],
 )
 def test_a_file_is_called_after_its_recommender(model: str, name: str) -> None:
@@ -340,6 +344,20 @@ def test_a_slow_recommender_is_asked_what_it_answers_in_time(
         monkeypatch.setattr(place, lambda *_, seconds=seconds: seconds)
         assert calls_of_slow(order, CANDIDATES) == calls
     assert "a request takes 50 ms, so 1,800 calls are asked" in capsys.readouterr().err
+
+
+def test_what_is_enough_for_few_promises_alone_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = "pytest_recsys_mt.faults.writing.writer.planned"
+    monkeypatch.setattr(place, lambda _, chosen: (100 * len(chosen), 0.0))
+    order = Order(["--recsys-model=gpt"], Path("runs"), 1, 12, 1, True, "red")
+    with pytest.raises(FaultError, match="is enough for 2 promises, too few for"):
+        within(order, Budget(calls=400, text="400calls"), CANDIDATES)
+    kept, chosen = within(order, Budget(calls=2000), CANDIDATES)
+    assert len(chosen) == len(CANDIDATES) - kept.beyond_budget == 10
+    assert kept.arguments == ["--recsys-model=gpt", "--recsys-users=70"]
+    assert "1,000 calls planned for 10 promises; " in capsys.readouterr().err
 
 
 def test_a_head_does_not_claim_users_that_the_data_lack() -> None:

@@ -9,6 +9,7 @@ from pytest_recsys_mt.faults.writing.candidates import (
 )
 from pytest_recsys_mt.faults.writing.choosing import Choice, Option, choose
 from pytest_recsys_mt.faults.writing.command import _calls_of_slow as calls_of_slow
+from pytest_recsys_mt.faults.writing.command import _within as within
 from pytest_recsys_mt.faults.writing.page import _tried as tried
 from pytest_recsys_mt.faults.writing.rendering import (
     Written,
@@ -25,7 +26,7 @@ from pytest_recsys_mt.faults.writing.settling import (
 )
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
-from pytest_recsys_mt.faults.writing.writer import widened, with_own_names
+from pytest_recsys_mt.faults.writing.writer import Order, widened, with_own_names
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Choice",
     "Form",
     "Option",
+    "Order",
     "Outcome",
     "Settled",
     "Written",
@@ -56,4 +58,5 @@ __all__ = [
     "widened",
     "wider",
     "with_own_names",
+    "within",
 ]

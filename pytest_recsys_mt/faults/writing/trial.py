@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from pytest_recsys_mt.faults.adequacy.judging import adequacy
 from pytest_recsys_mt.faults.adequacy.running import Run, Runs
@@ -198,8 +199,13 @@ def _faulty(
 
 
 def slug(model: str) -> str:
-    """A name for the file of a recommender: ``shop`` for ``shop.py:Shop``."""
-    name = re.split(r"[?]", model)[0].rpartition(":")[2] or model
-    return (
-        re.sub(r"\W+", "_", name.rpartition("/")[2]).strip("_").lower() or "recommender"
-    )
+    """A name for the file of a recommender: ``shop`` for ``shop.py:Shop``, and the host
+    of an address.
+    """
+    url = urlsplit(model)
+    if url.scheme in ("http", "https") and url.hostname:
+        name = url.hostname
+    else:
+        spec = model.partition("?")[0]
+        name = (spec.rpartition(":")[2] or spec).rpartition("/")[2]
+    return re.sub(r"\W+", "_", name).strip("_").lower() or "recommender"

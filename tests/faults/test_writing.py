@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.safety.errors import FaultError
+from pytest_recsys_mt import FaultError, oracles, relations
 from tests.support.cli import main
 from tests.support.faults_writing import (
     CANDIDATES,

@@ -53,7 +53,15 @@ def outlook(
         alpha: The error rate of a claim.
         most: How many users the data has; 0 if unknown.
     """
-    need = _need_in_words(effects, value, alpha, most)
+    low, high = effects.reach
+    if value == (low if above else high):
+        side = "above" if above else "below"
+        need = (
+            f"no sample shows that the mean is exactly {value:g}, the end of its range: give a limit {side} "
+            f"{value:g}"
+        )
+    else:
+        need = _need_in_words(effects, value, alpha, most)
     visible = _visible_in_words(effects, value, above, alpha)
     return f"{need}; {visible}"
 

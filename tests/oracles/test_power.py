@@ -78,3 +78,13 @@ def test_a_mean_near_the_limit_is_not_claimed_to_be_the_true_one() -> None:
     effects = Effects(np.arange(40), np.array([0.0, 0.1] * 20), (-0.5, 1.0))
     told = outlook(effects, 0.05, True, ALPHA)
     assert "if the mean is really 0.05, 10,000 users would not settle" in told
+
+
+@pytest.mark.parametrize(("value", "above"), [(1.0, False), (0.0, True)])
+def test_no_sample_is_said_to_show_a_mean_at_the_end_of_its_range(
+    value: float, above: bool
+) -> None:
+    effects = Effects(np.arange(300), np.full(300, value), (0.0, 1.0))
+    told = outlook(effects, value, above, ALPHA)
+    assert told.startswith(f"no sample shows that the mean is exactly {value:g}")
+    assert f"give a limit {'above' if above else 'below'} {value:g};" in told

@@ -223,7 +223,8 @@ def test_what_changes_training_is_asked_without_faults_alone() -> None:
             training.add(each.change)
     assert fitting == training
     # These found defects of libraries: docs/measured/findings.md.
-    assert {"other_form", "jitter_ratings(1e-9)", "invalid_ratings('nan')"} <= fitting
+    invalid = {f"invalid_ratings('{value}')" for value in ("nan", "infinite")}
+    assert {"other_form", "jitter_ratings(1e-9)", *invalid} <= fitting
 
 
 def test_the_file_has_the_form_of_one_that_was_written_by_hand(tmp_path: Path) -> None:

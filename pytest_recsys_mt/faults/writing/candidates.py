@@ -362,6 +362,12 @@ CANDIDATES: Sequence[Candidate] = (
         "A few missing ratings in training are refused or ignored.",
         0.1,
     ),
+    _trained(
+        "an_infinite_rating_spoils_nothing",
+        "invalid_ratings('infinite')",
+        "A few infinite ratings in training are refused or ignored.",
+        0.1,
+    ),
 )
 """The most telling first: a budget of calls leaves out the last ones, and of two that
 find as much the first is written.

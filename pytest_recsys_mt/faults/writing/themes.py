@@ -56,6 +56,7 @@ THEMES: Sequence[Theme] = (
             "other_form",
             "jitter_ratings(1e-9)",
             "invalid_ratings('nan')",
+            "invalid_ratings('infinite')",
         ),
     ),
     Theme(

@@ -44,6 +44,7 @@ from tests.support.faults_writing import (
     wider,
     with_own_names,
     within,
+    without_luck,
 )
 
 FAULTS = [f"f{number}" for number in range(6)]
@@ -200,6 +201,24 @@ def test_the_margin_is_shown_in_nearly_all_later_runs(share: float) -> None:
             misses += Bets(later, -1.0, 1.0).p_at_least(margin) > 0.05
     assert runs > 20
     assert misses <= 2
+
+
+def test_a_gain_by_chance_is_not_expected_of_later_users() -> None:
+    """As of a run that ended early with a lucky mean: 4 of 20 later runs with 70
+    users did not show the margin of 0.05.
+    """
+    rng = np.random.default_rng(0)
+    seen = rng.normal(0, 0.046, 60)
+    seen -= seen.mean() + 0.01
+    expected = without_luck(seen.tolist())
+    assert np.mean(expected) == pytest.approx(0, abs=1e-9)
+    assert later_margin(seen.tolist(), 70, 0.05) == 0.05
+    assert later_margin(expected, 70, 0.05) == 0.1
+
+
+def test_a_gain_that_chance_does_not_explain_stays() -> None:
+    gains = [-0.5, -0.4, -0.6, -0.5] * 5
+    assert -0.5 < np.mean(without_luck(gains)) < -0.4
 
 
 def test_every_form_is_code_of_public_names(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from pytest_recsys_mt.faults.writing.settling import (
     later_margin,
     settled,
     wider,
+    without_luck,
 )
 from pytest_recsys_mt.faults.writing.themes import theme_of
 from pytest_recsys_mt.faults.writing.trial import Outcome, doses, slug
@@ -59,4 +60,5 @@ __all__ = [
     "wider",
     "with_own_names",
     "within",
+    "without_luck",
 ]

@@ -29,6 +29,9 @@ RUNS = 50
 MISSES = 1
 """Simulated runs that may not show it."""
 
+LOSS = "loss of agreement beyond noise"
+"""What the oracles of agreement measure: 0 in the mean where a change changes nothing."""
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -151,6 +154,8 @@ def _holding(
     row = outcome.row
     if row.get("allowed") == "at most":
         losses = list(row.get("per_user", {}).values())
+        if row.get("measures") == LOSS:
+            losses = without_luck(losses)
         larger = later_margin(losses, users, margin)
         if larger is None:
             reason = f"{users} users show no margin up to {MARGINS[-1]:g}"
@@ -164,6 +169,22 @@ def _holding(
     if row.get("allowed") == "at most" and (lost or margin > form.margin):
         notes.append(f"{lost:.2g} were lost on {row['users']} users.")
     return Settled(candidate, form, outcome, margin, "holds", note=" ".join(notes))
+
+
+def without_luck(losses: Sequence[float]) -> list[float]:
+    """Losses beyond noise, without the gain that chance explains.
+
+    A mean below 0 is mostly chance, and more likely here than in later runs, since a
+    run ends once a promise is shown. So the losses are raised until their mean is 0,
+    but by at most two standard errors.
+    """
+    values = np.asarray(losses, float)
+    if len(values) < 2:
+        return list(losses)
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    luck = min(max(0.0, -values.mean()), 2 * error)
+    raised: list[float] = np.minimum(1.0, values + luck).tolist()
+    return raised
 
 
 def later_margin(

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
+from pytest_recsys_mt.recommenders.scoring import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import (
     Network,
+    dropped,
     embed,
     embedding,
     rows,
@@ -37,7 +38,9 @@ class NRMS(TrainedRecommender):
     score is their product. An item without interactions is read like any other.
     Training distinguishes each item that a user chose, after the earlier ones, from
     others drawn uniformly. (The paper draws those from the same impression, which only
-    data of impressions have.) Word vectors are learned, not pretrained.
+    data of impressions have.) Up to `targets` choices in a row share one history, as
+    the clicks of one impression do; a step learns from `batch` histories. Word vectors
+    are learned, not pretrained.
 
     Neither ratings nor, within the latest `length` items, the order of a history are
     read: as in the paper, there are no positions. A title is read without its year, in
@@ -50,16 +53,18 @@ class NRMS(TrainedRecommender):
     key: ClassVar[str] = "nrms"
     ordered: ClassVar[bool] = False
     least: ClassVar[Mapping[str, int]] = dict.fromkeys(
-        ("heads", "words", "query", "title", "negatives"),
+        ("heads", "words", "query", "title", "negatives", "targets"),
         1,
     )
 
     length: int = 20
+    rate: float = 4e-3
     heads: int = 4  # of ``dim / heads`` numbers each
     words: int = 64  # size of the word vectors
     query: int = 64  # size of the hidden layer that weighs words, and items
     title: int = 20  # first words of a title that are read
     negatives: int = 4  # items not chosen per chosen item
+    targets: int = 5  # chosen items in a row that are learned from one history
     # Share of word and item vectors that a training step leaves out.
     dropout: float = 0.2
 
@@ -101,7 +106,8 @@ class _Encoder(nn.Module):
         affinity = query @ key.mT / query.shape[-1] ** 0.5
         weights = affinity.masked_fill(~known[:, None, None, :], -1e9).softmax(-1)
         found = (weights @ value).transpose(1, 2).reshape(count, width, -1)
-        found = functional.dropout(found, dropout, self.training)
+        if self.training:
+            found = dropped(found, dropout)
         # Equations 3 to 5.
         weight = self.query(self.hidden(found).tanh()).squeeze(-1)
         share = weight.masked_fill(~known, -1e9).softmax(-1) * known
@@ -118,6 +124,7 @@ class _Encoders(Network):
         super().__init__()
         self.length = settings.length or LONGEST
         self.negatives = settings.negatives
+        self.targets = settings.targets
         self.dropout = settings.dropout
         words_of, count = numbered([words(item)[: settings.title] for item in items])
         self.register_buffer("words_of", torch.from_numpy(words_of), persistent=False)
@@ -143,19 +150,23 @@ class _Encoders(Network):
         size: int,
         rng: np.random.Generator,
     ) -> Batches:
-        starts = training.starts[:-1][np.diff(training.starts) > 0]
-        # An empty history scores everything 0 with any weights: there is nothing to
-        # learn.
-        later = np.setdiff1d(np.arange(len(training)), starts)
-        for places in shuffled(len(later), size, rng):
-            rows = later[places]
-            others = training.negatives(training.owners[rows], self.negatives, rng)
+        begins, ends = _stretches(training, self.targets, rng)
+        for drawn in shuffled(len(begins), size, rng):
+            rows = begins[drawn]
+            counts = ends[drawn] - rows
+            which = np.repeat(np.arange(len(rows)), counts)
+            within = np.arange(len(which)) - np.repeat(
+                np.cumsum(counts) - counts, counts
+            )
+            chosen = rows[which] + within
+            others = training.negatives(training.owners[chosen], self.negatives, rng)
             history = training.items_at(training.preceding(rows, self.length))
-            shown = np.concatenate([training.columns[rows, None], others], axis=1)
-            yield torch.from_numpy(history), torch.from_numpy(shown)
+            shown = np.concatenate([training.columns[chosen, None], others], axis=1)
+            yield tuple(map(torch.from_numpy, (history, shown, which)))
 
     def loss(self, *batch: Tensor) -> Tensor:
-        columns, shown = batch
+        # Histories; chosen items, each before its negatives; the history of each.
+        columns, shown, which = batch
         # Each title of the batch is read once.
         everything = torch.cat([columns.flatten(), shown.flatten()])
         items, places = torch.unique(everything.clamp(min=0), return_inverse=True)
@@ -165,7 +176,7 @@ class _Encoders(Network):
         history = rows(before.view(columns.shape), vectors)
         users = self.histories(history, known, self.dropout)
         found = rows(offered.view(shown.shape), vectors)
-        scores = (found @ users[:, :, None]).squeeze(-1)
+        scores = (found @ users[which][:, :, None]).squeeze(-1)
         return sampled_cross_entropy(scores[:, 0], scores[:, 1:])
 
     @torch.no_grad()
@@ -190,13 +201,33 @@ class _Encoders(Network):
         parts: list[Tensor] = []
         for part in torch.split(order, TOGETHER):
             table = self.words_of[items[part], : int(lengths[part[-1]])]
-            vectors = functional.dropout(
-                embed(table, self.words),
-                self.dropout,
-                self.training,
-            )
+            vectors = embed(table, self.words)
+            if self.training:
+                vectors = dropped(vectors, self.dropout)
             parts.append(self.titles(vectors, table != PAD, self.dropout))
         return torch.cat(parts)[torch.argsort(order)]
+
+
+def _stretches(
+    training: Training,
+    targets: int,
+    rng: np.random.Generator,
+) -> tuple[Ints, Ints]:
+    """The rows at which stretches of at most `targets` interactions of one user begin,
+    and those behind their ends.
+
+    Each interaction but a user's first is in one stretch. The first stretch of a user
+    has a drawn length, so that an interaction has another history in another epoch.
+    """
+    places = np.arange(len(training)) - training.starts[training.owners]
+    first = rng.integers(targets, size=training.users)[training.owners]
+    is_next = (places > 1) & ((places - 1 - first) % targets == 0)
+    # An empty history scores everything 0 with any weights: there is nothing to learn
+    # from a user's first interaction.
+    begins = np.flatnonzero((places == 1) | is_next)
+    ends = training.starts[training.owners[begins] + 1]
+    ends[:-1] = np.minimum(ends[:-1], begins[1:])
+    return begins, ends
 
 
 def words(item: Item) -> list[str]:

@@ -121,13 +121,39 @@ def test_scores_are_as_the_equations_say_with_any_padding() -> None:
 
 def test_the_loss_is_that_of_the_positive_among_its_negatives() -> None:
     built = network()
-    columns, shown = (
+    columns, shown, which = (
         torch.tensor([[PAD, 4, 9], [1, 2, 3]]),
-        torch.tensor([[5, 6, 7], [8, 0, 8]]),
+        torch.tensor([[5, 6, 7], [8, 0, 8], [11, 4, 10]]),
+        torch.tensor([0, 1, 1]),
     )
-    scores = built.score(columns).gather(1, shown)
+    scores = built.score(columns)[which].gather(1, shown)
     expected = -scores.log_softmax(1)[:, 0].mean()
-    assert float(built.loss(columns, shown)) == pytest.approx(float(expected), rel=1e-4)
+    loss = float(built.loss(columns, shown, which))
+    assert loss == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_each_choice_but_a_users_first_is_learned_once_an_epoch() -> None:
+    dataset = news()
+    training = Training.of(dataset, Catalogue.of(dataset))
+    built = NRMS(dim=6, heads=2, targets=3, length=2).build(training)
+    learned: list[tuple[list[int], int]] = []
+    for history, shown, which in built.batches(training, 16, np.random.default_rng(1)):
+        assert which.bincount().max() <= 3
+        read = history[which].tolist()
+        learned += [
+            (row, chosen)
+            for row, (chosen, *_) in zip(read, shown.tolist(), strict=True)
+        ]
+    chosen_by_user = np.split(training.columns, training.starts[1:-1])
+    for row, chosen in learned:
+        before = [column for column in row if column != PAD]
+        assert any(
+            set(before) < set(own.tolist()) and chosen in own for own in chosen_by_user
+        )
+        assert chosen not in before
+    counts = np.bincount([chosen for _, chosen in learned], minlength=32)
+    later = np.delete(training.columns, training.starts[:-1])
+    np.testing.assert_array_equal(counts, np.bincount(later, minlength=32))
 
 
 def test_a_title_is_its_words_and_an_item_without_one_its_id() -> None:
@@ -150,6 +176,7 @@ def test_a_ring_is_learned_by_heart() -> None:
         decay=0,
         patience=0,
         length=1,
+        targets=1,  # the next item of the ring alone
         dropout=0,
     )
     recommender = rings.fitted(chosen)

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks import tables
 
@@ -58,6 +58,20 @@ CORES = 8
 """Of the node, by name: actors that wait need none."""
 
 
+class Run(NamedTuple):
+    """One run of the test.
+
+    Attributes:
+        seconds: By the clock, of the whole run.
+        beginning: Seconds to the first answer.
+        processes: Those that answered.
+    """
+
+    seconds: float
+    beginning: float
+    processes: int
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--actors", type=int, nargs="+", default=[1, 2, 4, 8])
@@ -65,7 +79,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     given = parser.parse_args()
     cluster = _cluster()
-    rows: dict[int, list[tuple[float, float, int]]] = {}
+    rows: dict[int, list[Run]] = {}
     try:
         for _ in range(given.rounds):
             for actors in [*given.actors, 0]:
@@ -86,10 +100,8 @@ def _cluster() -> Any:
     )
 
 
-def _run(address: str, actors: int, seconds: float) -> tuple[float, float, int]:
-    """Seconds of the whole run, those to its first answer, and the processes that
-    answered.
-    """
+def _run(address: str, actors: int, seconds: float) -> Run:
+    """Run the test once; 0 actors stand for the run's own process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         log = folder / "answers.log"
@@ -121,16 +133,17 @@ def _run(address: str, actors: int, seconds: float) -> tuple[float, float, int]:
         assert calls["made"] == 400, calls
         lines = [line.split() for line in log.read_text().splitlines()]
         first = min(float(when) for _, when in lines) - begun
-        return taken, first, len({pid for pid, _ in lines})
+        return Run(taken, first, len({pid for pid, _ in lines}))
 
 
-def _table(rows: dict[int, list[tuple[float, float, int]]], seconds: float) -> str:
+def _table(rows: dict[int, list[Run]], seconds: float) -> str:
     lines = []
     for actors, some in rows.items():
-        taken, first = (median(row[part] for row in some) for part in (0, 1))
+        taken = median(run.seconds for run in some)
+        first = median(run.beginning for run in some)
         ideal = 400 * seconds / (actors or 1)
         name = str(actors) if actors else "none, in the run's process"
-        used = str(max(row[2] for row in some))
+        used = str(max(run.processes for run in some))
         lines.append(
             [
                 name,

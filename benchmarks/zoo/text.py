@@ -254,6 +254,26 @@ class MindsWording(Upset):
         return text.startswith(("You are", "Act as", "As a"))
 
 
+class MindsPlaces(Reader):
+    """Prefers what stands early among the candidates.
+
+    Args:
+        gain: Of the first candidate over the last, in standard deviations of utility.
+    """
+
+    def __init__(self, gain: float) -> None:
+        super().__init__()
+        self.gain = gain
+
+    def utility(self, question: Question) -> Floats:
+        """See `Reader`."""
+        utility = super().utility(question).copy()
+        places = [self.taste.place[item] for item in question.candidates]
+        gains = np.linspace(self.gain, 0.0, len(places)) * utility.std()
+        utility[places] += gains
+        return utility
+
+
 class AsText(LLMRecommender):
     """A text model of this zoo behind the prompt and before the parser.
 
@@ -274,3 +294,13 @@ class AsText(LLMRecommender):
 def sound() -> AsText:
     """The sound text model whose answers vary, as a spec names it."""
     return AsText(Reader())
+
+
+def minds_places_a_little() -> AsText:
+    """One that prefers early candidates by one standard deviation."""
+    return AsText(MindsPlaces(1.0))
+
+
+def minds_places() -> AsText:
+    """One that prefers early candidates by four standard deviations."""
+    return AsText(MindsPlaces(4.0))

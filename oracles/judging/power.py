@@ -54,7 +54,8 @@ def outlook(
         most: How many users the data has; 0 if unknown.
     """
     low, high = effects.reach
-    if value == (low if above else high):
+    end_of_range = low if above else high
+    if value == end_of_range:
         side = "above" if above else "below"
         need = (
             f"no sample shows that the mean is exactly {value:g}, the end of its range: give a limit {side} "

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from pytest_recsys_mt.engine.controls import LOSS_MEASURED
 from pytest_recsys_mt.faults.writing.candidates import Candidate, Form, form_name
 from pytest_recsys_mt.faults.writing.rendering import Written
 from pytest_recsys_mt.faults.writing.trial import Outcome
@@ -28,9 +29,6 @@ RUNS = 50
 
 MISSES = 1
 """Simulated runs that may not show it."""
-
-LOSS = "loss of agreement beyond noise"
-"""What the oracles of agreement measure: 0 in the mean where a change changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ def _holding(
     row = outcome.row
     if row.get("allowed") == "at most":
         losses = list(row.get("per_user", {}).values())
-        if row.get("measures") == LOSS:
+        if row.get("measures") == LOSS_MEASURED:
             losses = without_luck(losses)
         larger = later_margin(losses, users, margin)
         if larger is None:
@@ -177,12 +175,19 @@ def without_luck(losses: Sequence[float]) -> list[float]:
     A mean below 0 is mostly chance, and more likely here than in later runs, since a
     run ends once a promise is shown. So the losses are raised until their mean is 0,
     but by at most two standard errors.
+
+    Args:
+        losses: Of some users, each in [-1, 1].
+
+    Returns:
+        As many losses, none above 1.
     """
     values = np.asarray(losses, float)
     if len(values) < 2:
         return list(losses)
     error = values.std(ddof=1) / math.sqrt(len(values))
-    luck = min(max(0.0, -values.mean()), 2 * error)
+    gain = max(0.0, -values.mean())
+    luck = min(gain, 2 * error)
     raised: list[float] = np.minimum(1.0, values + luck).tolist()
     return raised
 

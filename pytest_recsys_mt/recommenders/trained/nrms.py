@@ -152,17 +152,14 @@ class _Encoders(Network):
     ) -> Batches:
         begins, ends = _stretches(training, self.targets, rng)
         for drawn in shuffled(len(begins), size, rng):
-            rows = begins[drawn]
-            counts = ends[drawn] - rows
-            which = np.repeat(np.arange(len(rows)), counts)
-            within = np.arange(len(which)) - np.repeat(
-                np.cumsum(counts) - counts, counts
-            )
-            chosen = rows[which] + within
+            first, end = begins[drawn], ends[drawn]
+            which = np.repeat(np.arange(len(drawn)), end - first)
+            chosen = np.concatenate(list(map(np.arange, first, end)))
             others = training.negatives(training.owners[chosen], self.negatives, rng)
-            history = training.items_at(training.preceding(rows, self.length))
+            history = training.items_at(training.preceding(first, self.length))
             shown = np.concatenate([training.columns[chosen, None], others], axis=1)
-            yield tuple(map(torch.from_numpy, (history, shown, which)))
+            batch = (history, shown, which)
+            yield tuple(map(torch.from_numpy, batch))
 
     def loss(self, *batch: Tensor) -> Tensor:
         # Histories; chosen items, each before its negatives; the history of each.
